@@ -1,10 +1,13 @@
 import {
+  entriesOf,
   flag,
   form,
   integer,
   integerFrom,
   type JsonObject,
+  type LegacyFormat,
   matching,
+  member,
   nullable,
   number,
   numberList,
@@ -21,6 +24,7 @@ import {
 } from "../src/catalogue/index.ts";
 import { idFilter, listBy, MAX_ROWS } from "./filters.ts";
 import { legacyError } from "./legacyErrors.ts";
+import { bareSigns, repeats } from "./legacyLosses.ts";
 import { limitTooHigh } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
 import { requireFilter, runFilters, runGroups } from "./runLists.ts";
@@ -73,6 +77,17 @@ const exampleEvaluation = {
 
 type Listing = { summary: string; also: Route[]; list: readonly string[]; exampleMembers?: JsonObject };
 
+/** The parameters of a setup in legacy's form; only its XML wraps each of them. */
+const parameters = `parameters/xml{parameter*{id flow_id flow_name full_name parameter_name data_type default_value value}}
+  parameters/json*{#id #flow_id flow_name full_name parameter_name data_type default_value value}`;
+
+const unwrapParameters = (legacy: JsonObject, format: LegacyFormat): JsonObject => {
+  if (format === "xml") return legacy;
+  const rows = entriesOf(member(legacy, "evaluations", "evaluation")) as JsonObject[];
+  const evaluation = rows.map((row) => ({ ...row, parameters: member(row, "parameters", "parameter") ?? [] }));
+  return { evaluations: { evaluation } };
+};
+
 /** Defines a list of evaluations over one of legacy's lists. */
 const evaluationList = <T>(
   route: Route,
@@ -105,14 +120,18 @@ const evaluationList = <T>(
     row: evaluation,
     // Its JSON, which has fewer members and no matrix, is not read: the new interface is made of the XML.
     legacyForm: form(
-      `evaluations{evaluation*{#run_id uploader/xml #task_id #setup_id #flow_id flow_name ${
-        exampleMembers
-          ? `parameters{parameter*{id flow_id
-        flow_name full_name parameter_name data_type default_value value}} `
-          : ""
-      }data_id/xml? data_name? evaluation_engine_id/xml? function
-        upload_time #value? values/xml? #array_data?}}`,
-      { isTemplate: true, page: MAX_ROWS },
+      `evaluations{evaluation*{#run_id uploader/xml #task_id #setup_id #flow_id flow_name ${exampleMembers ? parameters : ""}
+      data_id/xml? data_name? evaluation_engine_id/xml? function upload_time #value? values/xml? #array_data?}}`,
+      {
+        isTemplate: true,
+        page: MAX_ROWS,
+        adapt: unwrapParameters,
+        losses: {
+          "/evaluations/evaluation/flow_name": bareSigns,
+          "/evaluations/evaluation/data_name": bareSigns,
+          "/evaluations/evaluation/parameters/parameter": repeats,
+        },
+      },
     ),
 
     // Callers see evaluations of their own runs on tasks under embargo.

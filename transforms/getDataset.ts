@@ -22,11 +22,14 @@ import {
 } from "../src/catalogue/index.ts";
 import { formatName } from "./formatName.ts";
 import { legacyError } from "./legacyErrors.ts";
+import { emptyValues, formatCase } from "./legacyLosses.ts";
 import { firstDataset } from "./firstEntry.ts";
 import { ofDataset } from "./lifetimes.ts";
 
 /** Legacy names a Parquet file for almost every format, but has the file only for ARFF. */
 const isArff = ({ format }: JsonObject): boolean => typeof format === "string" && format.toLowerCase() === "arff";
+
+const splitNames = "The new interface splits texts at commas, and keeps neither quotes nor empty entries.";
 
 /** Milliseconds after its upload in which legacy's workers process a dataset; later they never do. */
 const PROCESSED_WITHIN = 24 * 3_600_000;
@@ -84,10 +87,24 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
     }),
   ),
 
-  legacyForm: form(`data_set_description{id name version description description_version format creator* contributor*
-    collection_date? upload_date language? licence? url parquet_url? file_id? default_target_attribute? row_id_attribute?
+  legacyForm: form(
+    `data_set_description{id name version description description_version format creator* contributor* collection_date?
+    upload_date language? licence? url parquet_url? file_id? default_target_attribute? row_id_attribute?
     ignore_attribute* version_label? citation? tag* visibility? original_data_url? paper_url? status processing_date?
-    error? warning? md5_checksum}`),
+    error? warning? md5_checksum}`,
+    {
+      losses: {
+        "/data_set_description/format": formatCase,
+        "/data_set_description/parquet_url": "Legacy names a Parquet file for most formats, but has it only for ARFF.",
+        "/data_set_description/creator": splitNames,
+        "/data_set_description/contributor": splitNames,
+        "/data_set_description/default_target_attribute": splitNames,
+        "/data_set_description/row_id_attribute": splitNames,
+        "/data_set_description/ignore_attribute": emptyValues,
+        "/data_set_description/citation": emptyValues,
+      },
+    },
+  ),
   cache: {
     ...ofDataset("10m"),
     unfinishedUntil: (ours) => (isProcessed(ours) ? undefined : uploadedAt(ours) + PROCESSED_WITHIN),

@@ -21,6 +21,7 @@ import {
 } from "../src/catalogue/index.ts";
 import { firstDataset } from "./firstEntry.ts";
 import { legacyError } from "./legacyErrors.ts";
+import { emptyValues } from "./legacyLosses.ts";
 import { ofDataset } from "./lifetimes.ts";
 
 /**
@@ -86,7 +87,10 @@ export const getDatasetFeatures = endpoint("GET /datasets/features/{dataset_id}"
   legacyForm: form(
     `data_features{feature*{index name data_type ontology* nominal_value* is_target is_ignore is_row_identifier
     number_of_missing_values}}`,
-    { codes: { 111: "271", 112: "275" } },
+    {
+      codes: { 111: "271", 112: "275" },
+      losses: { "/data_features/feature/nominal_value": emptyValues },
+    },
   ),
   cache: ofDataset("24h"),
   first: firstDataset,

@@ -27,7 +27,10 @@ export const getDatasetQualities = endpoint("GET /datasets/qualities/{dataset_id
 
   output: unwrapped("data_qualities", unwrapped("quality", anyOrder(list(object({ name: text, value: javaNumber }))))),
 
-  legacyForm: form("data_qualities{quality*{name value}}", { codes: { 111: "361", 112: "361" } }),
+  legacyForm: form("data_qualities{quality*{name value}}", {
+    codes: { 111: "361", 112: "361" },
+    losses: { "/data_qualities/quality/value": "The new interface has `null` for `NaN` and infinite numbers." },
+  }),
   cache: ofDataset("24h"),
   first: firstDataset,
   examples: { small: { dataset_id: 1 }, notProcessed: { dataset_id: 18 }, unknown: { dataset_id: 1_000_000 } },

@@ -45,6 +45,13 @@ const groupsWithin = (subflows: readonly Subflow[]): string[] => {
   return ids.length > MAX_NAMED ? [collection("flow")] : ids.map((id) => `flow/${id}`);
 };
 
+/** Legacy's fields that the specification drops. */
+const notSpecified =
+  "custom_name creator contributor licence full_description installation_notes source_url binary_url source_format binary_format source_md5 binary_md5".split(
+    " ",
+  );
+const droppedFields = Object.fromEntries(notSpecified.map((name) => [name, dropped]));
+
 const flow: Rule<Flow> = nested((within) =>
   object({
     id: integer,
@@ -67,18 +74,7 @@ const flow: Rule<Flow> = nested((within) =>
     ),
     subflows: renamed("component", list(object({ identifier: nullable(text), flow: within }))),
     tag: anyOrder(list(text)),
-    custom_name: dropped,
-    creator: dropped,
-    contributor: dropped,
-    licence: dropped,
-    full_description: dropped,
-    installation_notes: dropped,
-    source_url: dropped,
-    binary_url: dropped,
-    source_format: dropped,
-    binary_format: dropped,
-    source_md5: dropped,
-    binary_md5: dropped,
+    ...droppedFields,
   }),
 );
 
@@ -91,11 +87,17 @@ export const getFlow = endpoint("GET /flows/{flow_id}", {
   echoes: { flow_id: ["id"] },
   modern: { problems: { "flow-not-found": legacyError(181) } },
   output: unwrapped("flow", flow),
-  legacyForm:
-    form(`flow{id uploader name custom_name? class_name? version external_version? description? creator* contributor*
-    upload_date licence? language? full_description? installation_notes? dependencies?
-    parameter*{name data_type default_value description} component*{identifier flow^} tag* source_url? binary_url?
-    source_format? binary_format? source_md5? binary_md5?}`),
+  legacyForm: form(
+    `flow{id uploader name class_name? version external_version? description? upload_date language? dependencies?
+    parameter*{name data_type default_value description} component*{identifier flow^} tag*}`,
+    {
+      isNamedOnly: true,
+      losses: {
+        ...Object.fromEntries(notSpecified.map((name) => [`/flow/${name}`, "The specification drops this field."])),
+        "/flow/component/*": "The specification drops the same fields of a component.",
+      },
+    },
+  ),
   cache: {
     ...lasting,
     groups: ({ flow_id }, ours) => [

@@ -26,6 +26,7 @@ import {
 } from "../src/catalogue/index.ts";
 import { MAX_ARRAY_LEVELS } from "./evaluations.ts";
 import { legacyError } from "./legacyErrors.ts";
+import { bareSigns } from "./legacyLosses.ts";
 import { lasting } from "./lifetimes.ts";
 
 /** A text that legacy escapes in neither format: if that breaks its JSON, the XML has the text as it was written. */
@@ -76,6 +77,9 @@ const withMember = <T>(name: string, inner: Rule<T>): Rule<T> => ({
   },
 });
 
+const bothErrors =
+  "The new interface has the errors of the evaluation and of the run in one field, without empty ones.";
+
 export const getRun = endpoint("GET /run/{run_id}", {
   summary: "A run: its task, flow and setup, its files and its evaluations.",
   also: ["GET /runs/{run_id}"],
@@ -110,11 +114,22 @@ export const getRun = endpoint("GET /run/{run_id}", {
     }),
   ),
 
-  legacyForm:
-    form(`run{run_id uploader uploader_name task_id task_type task_evaluation_measure? flow_id flow_name setup_id
-    error* error_message? run_details? setup_string parameter_setting*{name value component} tag*
-    input_data?{dataset*{did name url}}
-    output_data?{file*{did="-1" file_id name url} evaluation*{@repeat @fold name value? array_data?}}}`),
+  legacyForm: form(
+    `run{run_id uploader uploader_name task_id task_type task_evaluation_measure? flow_id flow_name setup_id error*
+    setup_string parameter_setting*{name value component} tag* input_data?{dataset*{did name url}}
+    output_data?{file*{did="-1" file_id name url} evaluation*{@repeat @fold name value? array_data?}}}`,
+    {
+      isNamedOnly: true,
+      losses: {
+        "/run/error": bothErrors,
+        "/run/error_message": bothErrors,
+        "/run/run_details": "The specification drops this field.",
+        "/run/uploader_name": bareSigns,
+        "/run/input_data/dataset/url": bareSigns,
+        "/run/output_data/file/url": bareSigns,
+      },
+    },
+  ),
   cache: {
     ...lasting,
     groups: ({ run_id }, ours) => entity("run", run_id, ours !== undefined),

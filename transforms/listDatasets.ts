@@ -26,6 +26,7 @@ import {
   page,
   tagFilter,
 } from "./filters.ts";
+import { bareSigns, formatCase, noNumber } from "./legacyLosses.ts";
 import { formatName } from "./formatName.ts";
 import { legacyError } from "./legacyErrors.ts";
 import { pagedList } from "./pagedList.ts";
@@ -64,8 +65,17 @@ export const listDatasets = pagedList("POST /datasets/list", {
   }),
 
   legacyForm: form(
-    `data{dataset*{#did name #version uploader/xml? status format md5_checksum/json="" #file_id? quality*{@name =value}}}`,
-    { isTemplate: true, page: 10_000 },
+    `data{dataset*{#did name #version status format md5_checksum/json="" #file_id? quality*{@name =value}}}`,
+    {
+      isTemplate: true,
+      page: 10_000,
+      losses: {
+        "/data/dataset/name": bareSigns,
+        "/data/dataset/uploader": "The rows of the new interface have no uploader.",
+        "/data/dataset/format": formatCase,
+        "/data/dataset/quality": noNumber,
+      },
+    },
   ),
   groups: () => [collection("dataset")],
   examples: { firstFive: { limit: 5 }, byTag: { tag: "flowers", limit: 10 }, none: { data_name: "no-such-dataset" } },

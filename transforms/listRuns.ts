@@ -17,6 +17,7 @@ import {
 } from "../src/catalogue/index.ts";
 import { idFilter, idList, listBy, MAX_ROWS, page } from "./filters.ts";
 import { legacyError } from "./legacyErrors.ts";
+import { bareSigns } from "./legacyLosses.ts";
 import { limitTooHigh } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
 import { requireFilter, runFilters, runGroups } from "./runLists.ts";
@@ -86,7 +87,16 @@ export const listRuns = pagedList("POST /runs/list", {
 
   legacyForm: form(
     `runs{run*{#run_id #task_id task_type_id/xml? #setup_id #flow_id #uploader upload_time error_message run_details}}`,
-    { isTemplate: true, page: MAX_ROWS, complete: taskTypes },
+    {
+      isTemplate: true,
+      page: MAX_ROWS,
+      complete: taskTypes,
+      losses: {
+        "/runs/run/task_type_id": "The rows of the new interface lack it; it is read from the list of tasks.",
+        "/runs/run/error_message": bareSigns,
+        "/runs/run/run_details": bareSigns,
+      },
+    },
   ),
   // Callers see their own runs on tasks under embargo.
   groups: runGroups,

@@ -1,6 +1,7 @@
 import { collection, form, integer, object, optional } from "../src/catalogue/index.ts";
 import { idList, listBy, MAX_ROWS, page, tagFilter } from "./filters.ts";
 import { legacyError } from "./legacyErrors.ts";
+import { repeats } from "./legacyLosses.ts";
 import { limitTooHigh } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
 import { listedParameters } from "./setupParameters.ts";
@@ -19,7 +20,7 @@ export const listSetups = pagedList("POST /setups/list", {
   legacyForm: form(
     `setups{setup*{setup_id flow_id
     parameter*{id flow_id flow_name full_name parameter_name data_type default_value value}}}`,
-    { page: MAX_ROWS, needsFilter: true },
+    { page: MAX_ROWS, needsFilter: true, losses: { "/setups/setup/parameter": repeats } },
   ),
   isPublic: true,
   groups: () => [collection("setup")],

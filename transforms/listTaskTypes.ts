@@ -23,7 +23,11 @@ export const listTaskTypes = endpoint("GET /tasktype/list", {
       ),
     }),
   }),
-  legacyForm: form("task_types{task_type*{id name description creator}}"),
+  legacyForm: form("task_types{task_type*{id name description creator}}", {
+    losses: {
+      "/task_types/task_type/creator": "The new interface lists the names, without the blanks and quotes around each.",
+    },
+  }),
   cache: { ...fixed, groups: () => [collection("tasktype")] },
   examples: { all: {} },
   exampleAnswer: {

@@ -1,8 +1,14 @@
-import { type DifferenceResult, differenceResults, resultOf } from "../../libraries/compare/difference.ts";
+import {
+  type Classification,
+  type DifferenceResult,
+  differenceResults,
+  resultOf,
+} from "../../libraries/compare/difference.ts";
 import type { LedgerEntry } from "../../libraries/compare/ledger.ts";
 import type { Core } from "../../src/gateway/index.ts";
 import { type ComparedRequests, openComparedRequests } from "./comparedRequests.ts";
-import { type ComparedAnswer, type NewDifference, openDifferences } from "./differences.ts";
+import { type ComparedAnswer, type DifferenceView, type NewDifference, openDifferences } from "./differences.ts";
+import { OldClients } from "./oldClients.ts";
 import { openLedgerInForce } from "./ledgerInForce.ts";
 import { openSavedEvidence, type StoredEvidence } from "./savedEvidence.ts";
 import { Track } from "./track.ts";
@@ -14,7 +20,7 @@ export type StoredComparisons = {
 };
 
 type ComparisonsSettings = StoredComparisons & {
-  core: Pick<Core, "meter" | "catalogue">;
+  core: Pick<Core, "meter" | "catalogue" | "events" | "provedReads" | "settings">;
   /** Called with each unexplained difference that is new. */
   onUnexplained: (difference: NewDifference) => void;
 };
@@ -23,6 +29,7 @@ type ComparisonsSettings = StoredComparisons & {
 export class Comparisons {
   readonly tracks: ReadonlyMap<string, Track>;
   readonly differences: ReturnType<typeof openDifferences>;
+  readonly oldClients: OldClients;
   readonly ledger: ReturnType<typeof openLedgerInForce>;
   readonly #requests: ReadonlyMap<string, ComparedRequests>;
   readonly #savedEvidence: ReturnType<typeof openSavedEvidence>;
@@ -37,8 +44,10 @@ export class Comparisons {
     this.differences = openDifferences((difference) => {
       if (difference.kind === "unexplained") settings.onUnexplained(difference);
     });
+    this.oldClients = new OldClients(settings.core);
     this.ledger = openLedgerInForce(settings.expected);
-    this.#savedEvidence = openSavedEvidence(settings.evidence, requests);
+    const ofOldClients = [...this.oldClients.requests].map(([name, compared]) => [`${name} old`, compared] as const);
+    this.#savedEvidence = openSavedEvidence(settings.evidence, new Map([...requests, ...ofOldClients]));
     this.#countResult = countComparisons(settings.core.meter);
   }
 
@@ -49,6 +58,11 @@ export class Comparisons {
     this.tracks.get(endpoint)?.compared(id, differences);
     this.ledger.note(differences);
     this.differences.add(answer);
+  }
+
+  /** The differences of one kind, and those of old clients. */
+  view(kind: Classification): DifferenceView[] {
+    return [...this.differences.view(kind), ...this.oldClients.differences.view(kind)];
   }
 
   /** Puts a new ledger in force, and removes the unexplained differences that it allows. */

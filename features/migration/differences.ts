@@ -14,7 +14,7 @@ export type ComparedAnswer = {
   question: string;
   at: string;
   differences: readonly Difference[];
-  curl: (secrets: Secrets) => CurlPair;
+  curl: (secrets: Secrets) => Partial<CurlPair>;
   key?: string | undefined;
 };
 
@@ -27,7 +27,7 @@ export type DifferenceSample = {
   legacy?: Json;
   expected?: Json;
   candidate?: Json;
-  curl: CurlPair;
+  curl: Partial<CurlPair>;
 };
 
 /** A kind of difference that is seen for the first time, at one path of an endpoint. */

@@ -1,5 +1,5 @@
 import { MAX_MOVES } from "./auditLog.ts";
-import { isSameStage, type Move, type MoveNote, type Stage, type StageInForce } from "./stage.ts";
+import { callersOf, isSameStage, type Move, type MoveNote, type Stage, type StageInForce } from "./stage.ts";
 import type { StageRecord, StageStore } from "./stageStore.ts";
 
 export type EndpointStageSettings = {
@@ -19,6 +19,8 @@ export class EndpointStage {
   readonly endpoint: string;
   /** Changes with `refresh` alone. */
   inForce: StageInForce;
+  /** A move since modern got no callers was made against the evidence on old clients. Changes with `refresh` alone. */
+  isOldClientsForced = false;
   readonly #settings: EndpointStageSettings;
   #configured: Stage;
   /** A configured stage that is in force here, and that the store does not have yet; with the stage before it. */
@@ -57,6 +59,8 @@ export class EndpointStage {
       isLost && this.#unstored === undefined
         ? this.#asConfigured("Redis has lost the stage that was set")
         : this.#latest();
+    const away = this.moves.findIndex(({ to }) => callersOf(to) === 0);
+    this.isOldClientsForced = this.moves.slice(0, away < 0 ? undefined : away).some(({ oldClients }) => oldClients);
     return { from, to: this.inForce, isLost };
   }
 
@@ -97,13 +101,14 @@ export class EndpointStage {
   }
 
   /**
-   * Moves the endpoint. If it has this stage and share already, nothing changes, unless Redis has lost another stage.
+   * Moves the endpoint. If it has this stage and share already, nothing changes, unless Redis has lost another stage,
+   * or old clients are to follow it.
    *
    * @returns False if another move came first.
    * @throws If the store does not confirm the write.
    */
   async move(to: Stage, by: string, why: string, note: MoveNote = {}): Promise<boolean> {
-    if (isSameStage(this.inForce, to) && this.lost === undefined) return true;
+    if (isSameStage(this.inForce, to) && this.lost === undefined && !note.oldClients) return true;
     const isMoved = await this.#storeMove(this.inForce, this.#stageFromNow(to, by, why), note);
     if (isMoved) this.#unstored = undefined;
     return isMoved;

@@ -11,6 +11,7 @@ import { migrationEvents } from "./events.ts";
 import { addMigrationRoutes } from "./console/routes.ts";
 import { openModern } from "./modern.ts";
 import { meterStages } from "./metrics.ts";
+import { movedReads } from "./oldClients.ts";
 import { Migration } from "./migration.ts";
 import { openEvidenceStore } from "./savedEvidence.ts";
 import { stageText } from "./stage.ts";
@@ -29,7 +30,7 @@ export type MigrationParts = {
 };
 
 type MigratedCore = LayeredCore &
-  Pick<Core, "catalogue" | "isCheck" | "dependencies" | "events" | "traffic" | "reader" | "memory">;
+  Pick<Core, "catalogue" | "isCheck" | "provedReads" | "dependencies" | "events" | "traffic" | "reader" | "memory">;
 
 /**
  * Moves endpoints from legacy to a new implementation by stages. Without `MODERN_URL` legacy answers everything,
@@ -41,9 +42,9 @@ const open = async (
   settings: MigrationSettings,
   { times = {}, ...parts }: MigrationParts = {},
 ) => {
-  const { catalogue, isCheck } = core;
+  const { isCheck } = core;
   const { MODERN_URL: url } = settings;
-  const { expectedDifferences: shipped } = catalogue;
+  const { endpoints, expectedDifferences: shipped } = core.catalogue;
   const expected = parts.expected ?? ledgerOf(settings.EXPECTED_DIFFERENCES, shipped);
   // Without a modern side Redis is only a cache, and the gateway starts without it.
   const stores = url === undefined ? memoryStores() : givenStores;
@@ -70,6 +71,7 @@ const open = async (
     },
     isShared,
     onSet: reportLost,
+    moved: movedReads(settings, endpoints),
     hasModern: modern !== undefined,
     look: times.look,
   });
@@ -105,8 +107,8 @@ const open = async (
       const { checkMigration } = await import("./check.ts");
       return checkMigration(core, migration, modern, settings.STAGES, report);
     },
-    reload: ({ STAGES, EXPECTED_DIFFERENCES }: MigrationSettings) =>
-      migration.configure(STAGES, ledgerOf(EXPECTED_DIFFERENCES, shipped)),
+    reload: (next: MigrationSettings) =>
+      migration.configure(next.STAGES, ledgerOf(next.EXPECTED_DIFFERENCES, shipped), movedReads(next, endpoints)),
     start: async () => {
       const none = noneSet();
       return { line: describeStages(migration) + (none === undefined ? "" : `; ${none}`) };

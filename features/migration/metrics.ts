@@ -37,5 +37,15 @@ export const meterStages = (meter: Meter, migration: Pick<Migration, "view">, sh
     "Distinct requests with an unexplained difference since the last move.",
     each(({ parityInStage }) => parityInStage.unexplained),
   );
+  meter.gauge(
+    "old_client_comparisons",
+    "Distinct requests of old clients, by what our answer in legacy's form would lose: same, named or others.",
+    () =>
+      Object.entries(migration.view()).flatMap(([endpoint, { oldClients }]) =>
+        (["same", "named", "others"] as const).flatMap((result) =>
+          oldClients ? [{ labels: { endpoint, result }, value: oldClients[result] }] : [],
+        ),
+      ),
+  );
   meter.total("mirror_shed_total", "Comparisons left out for lack of budget.", shed);
 };

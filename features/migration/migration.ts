@@ -3,9 +3,17 @@ import type { Core } from "../../src/gateway/index.ts";
 import { Comparisons, type StoredComparisons } from "./comparisons.ts";
 import { type Bucketing, decide, type StageDecision } from "./decide.ts";
 import type { ComparedAnswer } from "./differences.ts";
-import { decideGate, decideWithoutGate, type Evidence, type GateDecision, type Parity, whyNotAdvance } from "./gate.ts";
+import {
+  decideGate,
+  decideWithoutGate,
+  type Evidence,
+  type GateDecision,
+  type Parity,
+  whyNotAdvance,
+  whyOldClientsStay,
+} from "./gate.ts";
 import { openNotices } from "./notices.ts";
-import { callersOf, isForward, type Stage, type StageInForce } from "./stage.ts";
+import { callersOf, isForward, type MoveNote, type Stage, type StageInForce } from "./stage.ts";
 import { Stages, type StagesSettings } from "./stages.ts";
 import type { Track } from "./track.ts";
 
@@ -15,6 +23,8 @@ type MigrationOptions = StoredComparisons &
     isShared: boolean;
     /** Without a modern side neither the settings nor operators can move an endpoint out of `legacy`. */
     hasModern: boolean;
+    /** The endpoints whose old clients follow the stage. */
+    moved: readonly string[];
     /** Called when this gateway has stored a move. */
     onSet: () => void;
     /** Milliseconds between two checks of the gates. */
@@ -31,7 +41,10 @@ const LOOK_MS = 5000;
 
 const legacyAlone = { stage: "legacy", share: 100 } as const;
 
-type MovedCore = Pick<Core, "observer" | "meter" | "cache" | "traffic" | "events" | "catalogue">;
+type MovedCore = Pick<
+  Core,
+  "observer" | "meter" | "cache" | "traffic" | "events" | "catalogue" | "provedReads" | "settings"
+>;
 
 /**
  * The migration of the catalogue's endpoints: decides which side answers each endpoint, by its stage, and collects the
@@ -58,6 +71,7 @@ export class Migration {
       core,
       onUnexplained: (difference) => this.#notices.differs(difference),
     });
+    this.comparisons.oldClients.follow(options.moved);
     this.stages = new Stages({
       store: options.store,
       endpoints: this.endpoints,
@@ -89,6 +103,15 @@ export class Migration {
 
   isModernEverywhere(): boolean {
     return this.endpoints.every((name) => this.stages.of(name).stage === "modern");
+  }
+
+  /**
+   * True if reads of old clients go where the endpoint's stage says: modern has callers, and the evidence on old
+   * clients holds, or an operator gave a reason. It is asked at every hit of old clients.
+   */
+  movesOldClients(endpoint: string): boolean {
+    if (!this.#core.provedReads.has(endpoint) || callersOf(this.stages.of(endpoint)) === 0) return false;
+    return this.comparisons.oldClients.isProven(endpoint) || this.stages.isOldClientsForced(endpoint);
   }
 
   decide(endpoint: string, caller: Bucketing): StageDecision {
@@ -146,6 +169,8 @@ export class Migration {
       parity: evidence.all,
       /** Since the endpoint's last move or this gateway's start: the gate looks at this. */
       parityInStage: track.parityInStage(at),
+      /** Of old clients, if `MOVE_LEGACY` names it: `why` they do not follow the stage, if they could. */
+      oldClients: this.#oldClientsOf(endpoint, evidence),
       /** Since when callers may get wrong answers (ISO 8601): modern answers some, and differs without a reason. */
       wrongSince: callersOf(at) === 0 ? undefined : track.differsSince(at),
       /** Requests of the last five minutes, also a second. */
@@ -171,8 +196,22 @@ export class Migration {
     return why === undefined ? undefined : { why, evidence: evidence.all };
   }
 
-  /** Puts new stages and a new ledger in force. */
-  async configure(configured: StagesSettings["configured"], entries: readonly LedgerEntry[]): Promise<void> {
+  /** The facts that the audit log stores of this move: the reason if it, or that old clients follow it, needs any. */
+  noteOf(endpoint: string, to: Stage, despite: string | undefined): MoveNote {
+    if (despite === undefined) return {};
+    const { oldClients } = this.#evidence(endpoint);
+    if (oldClients && callersOf(to) > 0 && whyOldClientsStay(oldClients) !== undefined)
+      return { despite, oldClients: true };
+    return this.against(endpoint, to) === undefined ? {} : { despite };
+  }
+
+  /** Puts new stages, a new ledger and other `moved` endpoints in force. */
+  async configure(
+    configured: StagesSettings["configured"],
+    entries: readonly LedgerEntry[],
+    moved: readonly string[] = [],
+  ): Promise<void> {
+    this.comparisons.oldClients.follow(moved);
     this.comparisons.replaceLedger(entries);
     const before = new Map(this.endpoints.map((name) => [name, this.stages.of(name).since]));
     await this.stages.configure(configured);
@@ -186,7 +225,14 @@ export class Migration {
   }
 
   #evidence(endpoint: string): Evidence {
-    return this.track(endpoint).evidence(this.stages.of(endpoint));
+    const oldClients = this.comparisons.oldClients.evidenceOf(endpoint);
+    return { ...this.track(endpoint).evidence(this.stages.of(endpoint)), oldClients };
+  }
+
+  #oldClientsOf(endpoint: string, { oldClients }: Evidence) {
+    if (oldClients === undefined) return undefined;
+    const isMoved = this.movesOldClients(endpoint);
+    return { ...oldClients, isMoved, why: isMoved ? undefined : whyOldClientsStay(oldClients) };
   }
 
   /** The decision of an endpoint's gate; `undefined` if nothing moves it automatically. */

@@ -28,12 +28,19 @@ const shape = {
     .boolean()
     .default(false)
     .describe("Whether a request may name its side, by `Gateway-Backend: legacy` or `modern`"),
+  MOVE_LEGACY: z
+    .array(z.string())
+    .default([])
+    .meta({ examples: [["all"], ["getDataset", "listRuns"]] })
+    .describe(
+      "Endpoints of `CACHE_LEGACY` whose reads through legacy's interface follow the stage, too: in `canary` and `modern`, modern's document in legacy's form. Their names, or `all`, without those whose answers lose fields that way",
+    ),
   MIRROR_RATE: fields
     .count(50)
     .describe("Most comparisons a second, and at a time. Beyond 16 MiB of answers a second there are fewer"),
 };
 
-const reloadable = ["STAGES", "EXPECTED_DIFFERENCES"];
+const reloadable = ["STAGES", "EXPECTED_DIFFERENCES", "MOVE_LEGACY"];
 
 const errorsOf = (settings: MigrationSettings, endpoints: KnownEndpoints): string[] => {
   const all = Object.keys(endpoints);
@@ -42,7 +49,30 @@ const errorsOf = (settings: MigrationSettings, endpoints: KnownEndpoints): strin
     ...wrongRoutes(settings, endpoints),
     ...wrongTimeout(settings),
     ...withoutModern(settings),
+    ...wrongMoves(settings, endpoints),
     ...unusedCertificates("MODERN_CA", settings.MODERN_CA, "MODERN_URL", settings.MODERN_URL),
+  ];
+};
+
+/** True if a setting with this list covers the endpoint. */
+export const isIn = (name: string, names: readonly string[]): boolean => names.includes("all") || names.includes(name);
+
+const wrongMoves = (
+  { MOVE_LEGACY: moved, CACHE_LEGACY: cached, MODERN_URL }: MigrationSettings,
+  endpoints: KnownEndpoints,
+): string[] => {
+  const known = Object.keys(endpoints).filter((name) => endpoints[name]?.legacyForm !== undefined);
+  const isCached = (name: string) => (name === "all" ? cached.length > 0 : isIn(name, cached));
+  const uncached = moved.filter((name) => !isCached(name) && (name === "all" || known.includes(name)));
+  return [
+    ...unknownEndpoints("MOVE_LEGACY", Object.fromEntries(moved.map((name) => [name, true])), [...known, "all"]),
+    ...uncached.map(
+      (name) =>
+        `MOVE_LEGACY: ${JSON.stringify(name)} given, which CACHE_LEGACY does not cover; allowed is what it covers`,
+    ),
+    ...(moved.length > 0 && MODERN_URL === undefined
+      ? ["MOVE_LEGACY: given without MODERN_URL; allowed is both, or neither"]
+      : []),
   ];
 };
 

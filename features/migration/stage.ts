@@ -95,6 +95,8 @@ export const moveSchema = z.strictObject({
   to: stageSchema,
   /** The reason given for a step against the evidence. */
   despite: z.string().optional(),
+  /** The reason holds for old clients, too: they follow the stage against the evidence on their answers. */
+  oldClients: z.literal(true).optional(),
   /** The time of the request to move many endpoints, if this move is part of that or undoes it. */
   all: instant.optional(),
 });
@@ -105,4 +107,4 @@ export type Move = z.infer<typeof moveSchema>;
 export type AuditMove = Move & { undo?: true };
 
 /** The facts of a move by an operator that the audit log stores besides its author and reason. */
-export type MoveNote = Pick<Move, "despite" | "all">;
+export type MoveNote = Pick<Move, "despite" | "oldClients" | "all">;

@@ -69,14 +69,19 @@ export class Stages {
     return this.#endpoint(endpoint).lost;
   }
 
+  /** True if an operator gave a reason why old clients follow the stage, and modern has had callers since. */
+  isOldClientsForced(endpoint: string): boolean {
+    return this.#endpoint(endpoint).isOldClientsForced;
+  }
+
   /** All moves, the newest first. */
   audit(): AuditMove[] {
     return auditLog([...this.#settings.store.entries().values()].map(({ moves }) => moves));
   }
 
   /**
-   * Moves one endpoint. If it has this stage and share already, nothing changes, unless Redis has lost another stage.
-   * Its gate does not act meanwhile.
+   * Moves one endpoint. If it has this stage and share already, nothing changes, unless Redis has lost another stage,
+   * or old clients are to follow it. Its gate does not act meanwhile.
    *
    * @returns False if another move came first.
    * @throws If the store does not confirm the write.

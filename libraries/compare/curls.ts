@@ -6,7 +6,7 @@ import type { LegacyQuery } from "./answers.ts";
 export type CurlPair = { legacy?: string; candidate: string };
 
 /** The commands for the sides that got a request. */
-export const commandsOf = ({ legacy, candidate }: CurlPair): string[] =>
+export const commandsOf = ({ legacy, candidate }: Partial<CurlPair>): string[] =>
   [legacy, candidate].filter((command) => command !== undefined);
 
 /** The beginnings of both interfaces, and the name of the key's variable. */
@@ -20,7 +20,7 @@ export type Addresses = {
 };
 
 /** An argument of a shell's command line. */
-const shellQuoted = (text: string): string =>
+export const shellQuoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 const unscrubbed = { text: (text: string) => text };

@@ -1,8 +1,11 @@
 import type { Json } from "../../src/catalogue/index.ts";
 import { isDeepStrictEqual } from "node:util";
 
-/** The difference of two answers at a place. `moved`: the same value at another place. */
-export type DifferenceForm = "status" | "missing" | "extra" | "type" | "value" | "order" | "moved";
+/**
+ * The difference of two answers at a place. `moved`: the same value at another place. `lost`: an answer for old clients
+ * would not have legacy's value.
+ */
+export type DifferenceForm = "status" | "missing" | "extra" | "type" | "value" | "order" | "moved" | "lost";
 
 /** The results of an answer, the most harmless first. */
 export const differenceResults = ["equal", "explained", "expected", "drift", "unexplained"] as const;

@@ -88,9 +88,9 @@ export const badge = (kind: ResultName): Html =>
   html`<span class="kind ${kind}"><span aria-hidden="true">${comparisonResults[kind].sign}</span> ${kind}</span>`;
 
 /** The commands that send one request to each side, folded. */
-export const curlPair = (pair: CurlPair): Html =>
+export const curlPair = (pair: Partial<CurlPair>): Html =>
   html`<details class="curl">
-    <summary>${pair.legacy === undefined ? "curl" : "curl for both sides"}</summary>
+    <summary>${commandsOf(pair).length === 1 ? "curl" : "curl for both sides"}</summary>
     <pre>${commandsOf(pair).join("\n")}</pre>
   </details>`;
 

@@ -52,7 +52,7 @@ export {
   unescaped,
 } from "./endpoint/input.ts";
 export type { LegacyPaths, LegacyWrite, LegacyWriteKnowledge, OpaqueRead } from "./endpoint/legacyInterface.ts";
-export { form, type LegacyForm } from "./endpoint/legacyForm.ts";
+export { form, type LegacyForm, type LegacyFormat } from "./endpoint/legacyForm.ts";
 export { get, getSegments, type LegacyRequest, post, type Unsent, upload } from "./endpoint/legacyRequest.ts";
 export { type DeclaredLifetimes, type Duration, isDuration, milliseconds } from "./endpoint/lifetimes.ts";
 export type { LegacyError, Outcome, OutcomeKind } from "./endpoint/outcome.ts";
@@ -87,6 +87,7 @@ export {
 export { markupPaths, xmlReader, xmlReaderFor } from "./legacy/xml.ts";
 export { type Facets, facetsOf, memberOf } from "./reading/facets.ts";
 export { fitOfOurs } from "./reading/fits.ts";
+export { lossReason } from "./reading/losses.ts";
 export {
   type Jobs,
   type Read,

@@ -106,6 +106,7 @@ export const openCore = (
     legacyTroubles: legacy.outage.troubles,
     keysAlone: legacy.outage.keysAlone,
     ...openDoor(settings, catalogue, readTarget, operation, parts),
+    provedReads: new Set(),
     isCheck: parts.isCheck ?? false,
   };
   return { core, identity, legacy };

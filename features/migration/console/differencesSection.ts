@@ -92,7 +92,7 @@ export const differenceItem = (difference: DifferenceView): Html => {
               ${samples.map(sampleItem)}
             </ol>`
       }
-      ${kind === "unexplained" && path !== UNSERVED ? ledgerEntry(difference) : ""}
+      ${kind === "unexplained" && path !== UNSERVED && form !== "lost" ? ledgerEntry(difference) : ""}
     </details>
   </li>`;
 };

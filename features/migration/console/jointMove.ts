@@ -49,7 +49,7 @@ export class JointMove {
       let to = this.#destination(endpoint);
       for (let i = 0; i < MAX_ATTEMPTS && to; i++, to = this.#destination(endpoint)) {
         const { by, why } = this.#request;
-        if (await this.#migration.stages.move(endpoint, to, by, why, this.#note(endpoint, at)))
+        if (await this.#migration.stages.move(endpoint, to, by, why, this.#note(endpoint, to, at)))
           return void moved.push(endpoint);
       }
       if (to) failed.push({ endpoint, why: "others move it at the same time" });
@@ -88,12 +88,12 @@ export class JointMove {
   }
 
   /** `at`: the time of this request. */
-  #note(endpoint: string, at: string): MoveNote {
+  #note(endpoint: string, to: Stage, at: string): MoveNote {
     const { stage, despite } = this.#request;
     return {
       // Setting lost stages again is not a move of many endpoints, which could be undone.
       all: stage === "former" ? this.#migration.stages.undoable(endpoint)?.all : stage === "lost" ? undefined : at,
-      ...(this.#opposed.has(endpoint) ? { despite } : {}),
+      ...this.#migration.noteOf(endpoint, to, despite),
     };
   }
 }

@@ -33,7 +33,7 @@ export const migrationPage = (migration: Migration, url?: string): PagePart => (
       migration.stages.audit(),
       migration.comparisons.ledger.entries(),
     ];
-    const differences = classifications.flatMap((kind) => migration.comparisons.differences.view(kind));
+    const differences = classifications.flatMap((kind) => migration.comparisons.view(kind));
     const returned = returnToLegacy(stages, audit);
     return {
       ...(url !== undefined && { urls: { modern: url } }),

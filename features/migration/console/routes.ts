@@ -24,7 +24,7 @@ export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pi
     const kind = classifications.find((known) => known === wanted);
     return kind === undefined
       ? c.json({ detail: `kind: ${JSON.stringify(wanted)} given; allowed are ${classifications.join(", ")}` }, 422)
-      : c.json(migration.comparisons.differences.view(kind));
+      : c.json(migration.comparisons.view(kind));
   });
   app.get("/audit", (c) => c.json(auditEntries(migration.stages.audit())));
   app.get("/expected", (c) => {
@@ -54,7 +54,7 @@ const addMoveRoutes = (app: Hono, migration: Migration, observer: Pick<Observer,
     if (against !== undefined && despite === undefined)
       return c.json({ detail: `${endpoint}: ${against.why}. ${remedy}`, evidence: against.evidence }, 409);
     try {
-      return (await migration.stages.move(endpoint, to, by, why, against && { despite }))
+      return (await migration.stages.move(endpoint, to, by, why, migration.noteOf(endpoint, to, despite)))
         ? c.json(shown(migration.viewOf(endpoint)))
         : c.json({ detail: `Another move came first: look at GET /stages/${endpoint}, then try again.` }, 409);
     } catch (error) {

@@ -5,7 +5,7 @@ import { rowsTable, timeAgo, timeAt } from "../../../libraries/ui/parts.ts";
 import { counted, duration, formatNumber, percent } from "../../../libraries/ui/wording.ts";
 import { MAX_COMPARED } from "../comparedRequests.ts";
 import { nextStep, type Parity } from "../gate.ts";
-import { isForward, type Move, type Stage, type StageName, stageNames, stageText } from "../stage.ts";
+import { callersOf, isForward, type Move, type Stage, type StageName, stageNames, stageText } from "../stage.ts";
 import type { StagesView, StageView } from "../migration.ts";
 
 /**
@@ -177,11 +177,12 @@ const row = ({ endpoint, view, troubles }: NamedView, now: Date): Html =>
     data-unexplained="${view.parity.unexplained}"
     data-evidence="${evidenceOf(view)}"
     data-against="${view.against ?? ""}"
+    data-held="${whyHeld(view) ?? ""}"
     ${view.lost === undefined ? "" : html`data-lost`}
   >
     <th scope="row">${endpoint}</th>
     <td class="stage-cell">${stageMark(view)}${sinceNote(view, now)}${gateNote(view, troubles)}</td>
-    <td class="parity">${parityCell(endpoint, view)}</td>
+    <td class="parity">${parityCell(endpoint, view)}${oldClientsNote(endpoint, view)}</td>
     <td class="latency">${latencyCell(view)}${modernFailures(view)}</td>
     <td class="move scripted">${moveButton(endpoint, nextStep(view) ?? view, "Move")}</td>
   </tr>`;
@@ -242,16 +243,28 @@ const parityCell = (endpoint: string, { stage, parity: found }: StageView): Html
     >${expectedNote(found)}${unexplainedNote(endpoint, found)}`;
 };
 
+/** The evidence on old clients, and whether they follow the stage. */
+const oldClientsNote = (endpoint: string, view: StageView): Html => {
+  if (view.oldClients === undefined) return html``;
+  const { same, named, others, isMoved } = view.oldClients;
+  const counts = `old clients: ${formatNumber(same)} same, ${formatNumber(named)} named ${named === 1 ? "loss" : "losses"}, `;
+  const held = whyHeld(view);
+  return html` <span class="where"
+    >${counts}${others === 0 ? "0 others" : unexplainedLink(endpoint, counted(others, "other"))}${isMoved ? "; they follow" : ""}${held === undefined ? "" : `; legacy answers them: ${held}`}</span
+  >`;
+};
+
+/** The reason why legacy answers the old clients, while modern answers others. */
+const whyHeld = (view: StageView): string | undefined => (callersOf(view) > 0 ? view.oldClients?.why : undefined);
+
 const expectedNote = ({ expected, compared }: Parity): Html =>
   expected === 0 ? html`` : html` · <a href="#ledger">${percent(expected / compared)} expected</a>`;
 
 const unexplainedNote = (endpoint: string, { unexplained }: Parity): Html =>
-  unexplained === 0
-    ? html``
-    : html` ·
-        <a href="#endpoint=${endpoint}&amp;kind=unexplained" class="unexplained"
-          >${formatNumber(unexplained)} unexplained</a
-        >`;
+  unexplained === 0 ? html`` : html` · ${unexplainedLink(endpoint, `${formatNumber(unexplained)} unexplained`)}`;
+
+const unexplainedLink = (endpoint: string, text: string): Html =>
+  html`<a href="#endpoint=${endpoint}&amp;kind=unexplained" class="unexplained">${text}</a>`;
 
 const stageMark = ({ stage, share }: StageView): Html =>
   html`<span class="stage ${stage}"><strong>${stage}</strong>${stageText({ stage, share }).slice(stage.length)}</span>`;

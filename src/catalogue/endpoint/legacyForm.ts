@@ -33,6 +33,8 @@ export type LegacyForm = {
    * sentence with the reason. A place that ends in `/*` stands for all places below.
    */
   losses?: Readonly<Record<string, string>>;
+  /** Nearly every answer loses a field. The setting that moves old clients then has to name the endpoint. */
+  isNamedOnly?: true;
 };
 
 /** An element of legacy's document, an attribute, or the text beside attributes; `path`: `task.input.name`. */
@@ -59,7 +61,7 @@ export type Shape = {
  * | notation | meaning |
  * | --- | --- |
  * | `name` | always there, empty without a value |
- * | `name?` | left out without a value, or with nothing inside; an empty text is a value |
+ * | `name?` | left out without a value; an empty text is a value |
  * | `name*`, `name+` | once for each value; `+` at least once. A template always writes a list |
  * | `name*?` | the same as `*`, but a template leaves out an empty list |
  * | `@name`, `=value` | an attribute, left out without a value; the text beside attributes |

@@ -1,3 +1,4 @@
+import { escapeXml, fitForXml } from "../endpoint/buildXml.ts";
 import { type LegacyForm, type LegacyFormat, type Shape, shapeOf } from "../endpoint/legacyForm.ts";
 import { trimmed } from "../rules/blanks.ts";
 import { entriesOf } from "../rules/compose.ts";
@@ -20,8 +21,14 @@ export const legacyWriter = (output: Rule, form: LegacyForm): LegacyWriter => {
   const root = shapeOf(form);
   const verbatim = new Set(verbatimPaths(output));
   const markup = new Set(markupPaths(output));
+  /** Our reader does not decode a verbatim text, and keeps its blanks except around markup. */
+  const readXml = ({ path }: Shape, value: Json): Json => {
+    const text = writtenText(value);
+    if (!verbatim.has(path)) return readText(fitForXml(text));
+    return markup.has(path) ? readText(xmlText(text, true)) : withLineFeeds(xmlText(text, true));
+  };
   const readings: Record<LegacyFormat, Reading> = {
-    xml: { format: "xml", textOf: (shape, value) => readXml(writtenText(value), shape, verbatim, markup) },
+    xml: { format: "xml", textOf: readXml },
     json: form.isTemplate
       ? { format: "json", isTemplate: true, textOf: templateValue }
       : { format: "json", textOf: (_, value) => readText(writtenText(value)) },
@@ -45,17 +52,13 @@ export const legacyWriter = (output: Rule, form: LegacyForm): LegacyWriter => {
 };
 
 /** The values for which an element is written: none, one or many. */
-const valuesFor = (shape: Shape, value: Json | undefined): readonly Json[] => {
-  if (shape.constant !== undefined) return [shape.constant];
-  if (shape.times === "") return [value ?? ""];
-  if (shape.times === "?") return value === undefined || isLeftOut(shape, value) ? [] : [value];
+const valuesFor = ({ constant, times }: Shape, value: Json | undefined): readonly Json[] => {
+  if (constant !== undefined) return [constant];
+  if (times === "") return [value ?? ""];
+  if (times === "?") return value === undefined || (isUnset(value) && value !== "") ? [] : [value];
   const values = entriesOf(value);
-  return shape.times === "+" && values.length === 0 ? [""] : values;
+  return times === "+" && values.length === 0 ? [""] : values;
 };
-
-const isLeftOut = ({ inside }: Shape, value: Json): boolean =>
-  (isUnset(value) && value !== "") ||
-  (isObject(value) && inside?.every((inner) => valuesFor(inner, value[inner.name]).length === 0) === true);
 
 /** A list stands as one text where legacy has no list. */
 const writtenText = (value: Json): string =>
@@ -86,15 +89,10 @@ const contentOf = (shape: Shape, value: Json, reading: Reading): Json => {
   return isTemplate || Object.keys(content).length > 0 ? content : [];
 };
 
-/** A text of the XML, as it is in legacy's JSON: an empty one is an empty list. */
-const readText = (text: string): Json => trimmed(text.replaceAll(/\r\n?/g, "\n")) || [];
+const withLineFeeds = (text: string): string => text.replaceAll(/\r\n?/g, "\n");
 
-/** Our reader does not decode a verbatim text, and keeps its blanks except around markup. */
-const readXml = (text: string, { path }: Shape, verbatim: ReadonlySet<string>, markup: ReadonlySet<string>): Json => {
-  if (!verbatim.has(path)) return readText(text);
-  const written = xmlText(text, true);
-  return markup.has(path) ? readText(written) : written.replaceAll(/\r\n?/g, "\n");
-};
+/** A text of the XML, as it is in legacy's JSON: an empty one is an empty list. */
+const readText = (text: string): Json => trimmed(withLineFeeds(text)) || [];
 
 /** A template writes a number without quotes, and a matrix as one list of its numbers. */
 const templateValue = ({ isNumber }: Shape, value: Json): Json => {
@@ -121,14 +119,9 @@ const xmlOf = (shape: Shape, value: Json, verbatim: ReadonlySet<string>): string
   return `${start}>${content}${inside !== undefined && content.startsWith("\n") ? "\n" : ""}</oml:${name}>`;
 };
 
-const references: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-/** These signs, and the characters that XML 1.0 does not have. */
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
-const unfitSigns = /[&<>"\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
-/** A text that XML can hold as it is: its `&` begin references. */
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
-const wellFormed = /^(?:[^&<\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|&(?:amp|lt|gt|quot|apos|#\d+);)*$/;
+/** An `&` or `<` that breaks XML. */
+const bareSign = /<|&(?!(?:amp|lt|gt|quot|apos|#\d+);)/;
 
 /** A text in XML. Legacy does not escape a verbatim text, and its clients do not decode it. */
 const xmlText = (text: string, isVerbatim = false): string =>
-  isVerbatim && wellFormed.test(text) ? text : text.replaceAll(unfitSigns, (sign) => references[sign] ?? "\ufffd");
+  isVerbatim && !bareSign.test(text) ? fitForXml(text) : escapeXml(text, /[&<>"]/g);

@@ -1,3 +1,4 @@
+import { own } from "../rules/compose.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 
 /** The most places that are named of a document. */
@@ -25,23 +26,29 @@ const compare = (legacy: Json | undefined, written: Json | undefined, at: string
 const compareMembers = (legacy: JsonObject, written: JsonObject, at: string, places: Set<string>): void => {
   const names = Object.keys(legacy);
   const others = Object.keys(written);
-  if (names.length === others.length && names.every((name, i) => name === others[i])) {
-    for (const name of names) compare(legacy[name], written[name], `${at}/${name}`, places);
-    return;
-  }
-  const shared = names.filter((name) => Object.hasOwn(written, name));
-  const sharedOthers = others.filter((name) => Object.hasOwn(legacy, name));
-  if (shared.some((name, i) => name !== sharedOthers[i])) places.add(at);
-  for (const name of shared) compare(legacy[name], written[name], `${at}/${name}`, places);
-  for (const [one, other] of [
-    [names, written],
-    [others, legacy],
-  ] as const)
-    for (const name of one) if (!Object.hasOwn(other, name) && places.size < MAX_PLACES) places.add(`${at}/${name}`);
+  const isAlike = names.length === others.length && names.every((name, i) => name === others[i]);
+  if (
+    !isAlike &&
+    names.filter((name) => Object.hasOwn(written, name)).join() !==
+      others.filter((name) => Object.hasOwn(legacy, name)).join()
+  )
+    places.add(at);
+  for (const name of isAlike ? names : new Set([...names, ...others]))
+    compare(own(legacy, name), own(written, name), `${at}/${name}`, places);
 };
 
+/** Also of texts that hold lists of numbers. */
 const isSameNumber = (legacy: Json | undefined, written: Json | undefined): boolean =>
-  typeof legacy === "string" && typeof written === "string" && /\S/.test(legacy) && Number(legacy) === Number(written);
+  typeof legacy === "string" &&
+  typeof written === "string" &&
+  hasNumbersOnly.test(legacy) &&
+  respelled(legacy) === respelled(written);
+
+const hasNumbersOnly = /^(?=.*\d)[\s\d.eE+?,[\]-]+$/;
+const respelled = (text: string): string =>
+  text
+    .replaceAll(/,\s+/g, ",")
+    .replaceAll(/[^,[\]]+/g, (entry) => String(Number.isNaN(Number(entry)) ? entry : Number(entry)));
 
 /** The reason why a loss at this place is accepted; `undefined`: no loss of the form names the place. */
 export const lossReason = (losses: Readonly<Record<string, string>> = {}, place: string): string | undefined => {

@@ -2,14 +2,17 @@ import { fitOfOurs, isComplete } from "./fits.ts";
 import type { Answer } from "../endpoint/answer.ts";
 import { type OldForm, type OldFormTask, writeOldForm } from "./oldForm.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
+import type { LegacyForm } from "../endpoint/legacyForm.ts";
 import { fitOf } from "../endpoint/transform.ts";
 import { type LegacyReading, readLegacy } from "../legacy/reading.ts";
+import { legacyWriter, type LegacyWriter } from "../legacy/writeLegacy.ts";
 import { type XmlReader, xmlReaderFor } from "../legacy/xml.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import { servingNote } from "../rules/notes.ts";
-import type { Json, JsonObject } from "../rules/rule.ts";
+import type { Json } from "../rules/rule.ts";
 import { isTrustworthy } from "./isTrustworthy.ts";
+import { lossesOf } from "./losses.ts";
 
 type Input = Record<string, unknown>;
 
@@ -17,6 +20,8 @@ type Input = Record<string, unknown>;
 export type Readable = Omit<Endpoint, "routes" | "legacy" | "summary" | "examples" | "first"> & {
   name: string;
   readXml: XmlReader;
+  /** Made with the first document that is written back. */
+  legacyWriter?: LegacyWriter;
 };
 
 /** Prepares an endpoint for reading its answers. */
@@ -28,9 +33,10 @@ export const readableOf = (name: string, endpoint: Endpoint): Readable => ({
 
 /**
  * A legacy answer to read. `answer`: our document as bytes. `lines`: each row of a list as a line. `recovered`:
- * legacy's document answers the request of `recover`, and our document is made from it.
+ * legacy's document answers the request of `recover`, and our document is made from it. `isProved`: the result says
+ * what of legacy's document our document, written back, would lose.
  */
-export type ReadTask = { endpoint: string; as: "answer" | "lines" | "recovered"; input: Input };
+export type ReadTask = { endpoint: string; as: "answer" | "lines" | "recovered"; input: Input; isProved?: boolean };
 
 /**
  * A document as an answer: its body is a string if this thread made it, or bytes with their tag if another thread did.
@@ -51,8 +57,13 @@ export type Read =
   | Exclude<LegacyReading, { is: "document" }>
   | ({ is: "document"; form: "json" | "xml"; unknown: string[] } & Converted);
 
-/** A legacy document, converted and written; or its outcome; or the places at which it does not fit. */
-type Converted = { written: Written } | { outcome: Outcome } | Unfit;
+type LegacyDocument = Extract<LegacyReading, { is: "document" }>;
+
+/**
+ * A legacy document, converted and written, with the places that are lost where our document is written back; or its
+ * outcome; or the places at which it does not fit.
+ */
+type Converted = { written: Written; lost?: string[] } | { outcome: Outcome } | Unfit;
 
 /** `complete`: the document departs only in single values, so old clients may get it. */
 type Unfit = { mismatch: string[]; complete?: Pick<Written, "unfinishedUntil"> };
@@ -61,15 +72,15 @@ type Unfit = { mismatch: string[]; complete?: Pick<Written, "unfinishedUntil"> }
  * Parses, transforms, validates and writes a legacy answer: all the work that takes time, in this or another thread.
  * Never throws.
  */
-export const readLegacyAnswer = (endpoint: Readable, { as, input }: ReadTask, body: Buffer): Read => {
+export const readLegacyAnswer = (endpoint: Readable, task: ReadTask, body: Buffer): Read => {
   const reading = readLegacy(body, endpoint.readXml);
   if (reading.is !== "document") return reading;
   const { form, document } = reading;
-  if (endpoint.texts !== undefined && !isTrustworthy(endpoint.texts, form, body, document, input["limit"]))
+  if (endpoint.texts !== undefined && !isTrustworthy(endpoint.texts, form, body, document, task.input["limit"]))
     return { is: "unreadable", why: `a text in its ${form === "json" ? "JSON" : "XML"} reads as a part of it` };
   const unknown = new Set<string>();
   const note = servingNote((field) => void (unknown.size < MAX_UNKNOWN && unknown.add(field.slice(0, MAX_NAME))));
-  const converted = convert(endpoint, as, input, document, note);
+  const converted = convert(endpoint, task, reading, note);
   return { is: "document", form, unknown: "outcome" in converted ? [] : [...unknown], ...converted };
 };
 
@@ -79,21 +90,36 @@ const MAX_NAME = 64;
 
 const convert = (
   endpoint: Readable,
-  as: ReadTask["as"],
-  input: Input,
-  document: JsonObject,
+  { as, input, isProved = false }: ReadTask,
+  reading: LegacyDocument,
   note: ReturnType<typeof servingNote>,
 ): Converted => {
+  const { document } = reading;
   const recovered = as === "recovered" ? endpoint.recover?.outcome?.(input, document) : undefined;
   if (recovered) return { outcome: recovered };
   const legacy = as === "recovered" ? endpoint.recover?.answer?.(input, document) : document;
   if (legacy === undefined) return { mismatch: ["/: missing"] };
   const fit = fitOf(endpoint, input, endpoint.output.read(legacy, note, legacy));
   if ("outcome" in fit) return fit;
-  if (fit.ok) return { written: write(endpoint, input, fit.ours, as) };
+  if (fit.ok)
+    return {
+      written: write(endpoint, input, fit.ours, as),
+      ...(isProved && endpoint.legacyForm && { lost: lostIn(endpoint, endpoint.legacyForm, reading, fit.ours) }),
+    };
   const { mismatch, ours, issues } = fit;
   if (ours === undefined || !isComplete(endpoint.output, ours, issues)) return { mismatch };
   return { mismatch, complete: { unfinishedUntil: endpoint.cache?.unfinishedUntil?.(ours) } };
+};
+
+/** The places at which our document, written back in legacy's form, differs from legacy's. */
+const lostIn = (
+  endpoint: Readable,
+  legacyForm: LegacyForm,
+  { form, document }: LegacyDocument,
+  ours: Json,
+): string[] => {
+  const writer = (endpoint.legacyWriter ??= legacyWriter(endpoint.output, legacyForm));
+  return lossesOf(document, writer.asRead(writer.documentOf(ours, form), form));
 };
 
 const write = ({ cache }: Readable, input: Input, ours: Json, as: ReadTask["as"]): Written => {

@@ -123,6 +123,10 @@ export const orEmpty = <T>(inner: Rule<T>): Rule<T> => ({
   does: 'an unset object -> one with unset fields: `[]` -> `{"file": [], "evaluation": []}`',
   schema: inner.schema,
   ...around(inner, orEmpty),
+  write(ours) {
+    const legacy = writeBack(inner, ours);
+    return isObject(legacy) && Object.values(legacy).every(isUnset) ? undefined : legacy;
+  },
   read(legacy, note, parent) {
     if (!isUnset(legacy)) return inner.read(legacy, note, parent);
     note.changed("orEmpty", legacy, {});

@@ -26,6 +26,12 @@ import type { OnWrite, Writes } from "./writes.ts";
 type LegacyAnswered = { endpoint: string; ms: number; status: number };
 
 /**
+ * Legacy's document for an old client. `path`: of its request, without the query. `lost`: the places at which our
+ * document, written back in legacy's form, differs from it; at most 20.
+ */
+export type OldAnswerRead = { endpoint: string; path: string; lost: readonly string[] };
+
+/**
  * An event that operators may want to know of at once: its type such as `stage.moved`, when (ISO 8601),
  * and facts without secrets.
  */
@@ -34,6 +40,8 @@ export type Notice = { type: string; at: string } & Record<string, unknown>;
 /** The events while the gateway serves, with the arguments of their listeners. */
 export type CoreEvents = {
   legacyAnswer: [LegacyAnswered];
+  /** Legacy has answered a read of an old client, of an endpoint in `provedReads`. */
+  oldAnswerRead: [OldAnswerRead];
   /** Legacy has refused a key: its salted hash. */
   keyRefused: [id: string];
   /** All features have taken changed settings. */
@@ -64,6 +72,8 @@ export type Core = AnswerFunctions & {
   openWrites: (observers: readonly OnWrite[]) => Writes;
 
   reader: Reader;
+  /** The endpoints whose documents for old clients are compared with ours. Features fill it; the core reads it. */
+  provedReads: Set<string>;
   cache: Cache;
   /** Decides whether a list without rows is believed. */
   judgeEmpty: JudgeEmpty;

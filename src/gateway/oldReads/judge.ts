@@ -10,12 +10,15 @@ import {
 } from "../../catalogue/index.ts";
 import type { WholeCore } from "../answer/core.ts";
 import type { PreparedEndpoint } from "../answer/prepared.ts";
-import type { CacheKey, Fetched } from "../cache/cacheRequest.ts";
+import type { Fetched } from "../cache/cacheRequest.ts";
 import type { Entry } from "../cache/entry.ts";
 import type { OldRead } from "./oldRead.ts";
 import type { ByBytes, ByEndpoint } from "./pathRead.ts";
 
-type JudgingCore = Pick<WholeCore, "errors" | "judgeEmpty" | "observer" | "reader" | "totalTimeout">;
+type JudgingCore = Pick<
+  WholeCore,
+  "errors" | "events" | "judgeEmpty" | "observer" | "provedReads" | "reader" | "totalTimeout"
+>;
 
 /** An answer of the legacy interface. */
 type OldAnswer = Answer & { body: Buffer };
@@ -29,12 +32,13 @@ const REFUSED = 403;
 /** Says how legacy's answer is stored. `before`: the public entry that is stored so far. */
 export const judge = async (
   core: JudgingCore,
-  { name, judging, cacheKey, client }: Pick<OldRead, "name" | "judging" | "cacheKey" | "client">,
+  read: Pick<OldRead, "name" | "judging" | "cacheKey" | "client" | "path" | "posted">,
   answer: OldAnswer,
   before: Entry | undefined,
 ): Promise<Fetched> => {
+  const { name, judging, client } = read;
   if (!("endpoint" in judging)) return judgedAs(answer, judgeBytes(core, name, judging, answer));
-  const fetched = judgedAs(answer, await judgeDocument(core, judging, cacheKey, answer));
+  const fetched = judgedAs(answer, await judgeDocument(core, judging, read, answer));
   return core.judgeEmpty(fetched, { ...judging, client }, before);
 };
 
@@ -52,14 +56,15 @@ const unreadable = ({ observer }: Pick<JudgingCore, "observer">, endpoint: strin
 const judgeDocument = async (
   core: JudgingCore,
   { endpoint, input }: ByEndpoint,
-  cacheKey: CacheKey,
+  { cacheKey, path, posted }: Pick<OldRead, "cacheKey" | "path" | "posted">,
   { status, body }: OldAnswer,
 ): Promise<Judged> => {
-  const { errors, reader, totalTimeout } = core;
+  const { errors, events, provedReads, reader, totalTimeout } = core;
   const groups = endpoint.cache?.groups(input) ?? [];
   // A copy: the bytes of a large answer go to a thread.
   const read = await reader.read(
-    { endpoint: endpoint.name, as: "answer", input },
+    // Only a GET can be answered by modern.
+    { endpoint: endpoint.name, as: "answer", input, isProved: posted === undefined && provedReads.has(endpoint.name) },
     Buffer.from(body),
     performance.now() + totalTimeout,
   );
@@ -67,6 +72,7 @@ const judgeDocument = async (
   if (read.is === "error") return { judged: judgeError(errors, endpoint, read, status), groups };
   if (read.is === "document" && status === 200) {
     if ("written" in read) {
+      if (read.lost) events.emit("oldAnswerRead", { endpoint: endpoint.name, path, lost: read.lost });
       const { answer: _, ...stored } = read.written;
       return { judged: 200, ...stored };
     }

@@ -142,7 +142,9 @@ const coreShape = {
 export type Settings = z.infer<z.ZodObject<typeof coreShape>>;
 
 /** The endpoints that settings may name. */
-export type KnownEndpoints = Readonly<Record<string, { cache?: unknown; routes?: readonly string[] }>>;
+export type KnownEndpoints = Readonly<
+  Record<string, { cache?: unknown; routes?: readonly string[]; legacyForm?: { isNamedOnly?: true } }>
+>;
 
 /** The headings of settings: those of the core, and those that only features use. */
 type SettingsGroup =

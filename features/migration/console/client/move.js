@@ -43,17 +43,19 @@ const showMove = () => {
   const stage = fields.stage.value;
   const share = fields.share.value || "0";
   // A move to the current stage of the endpoint gives up the stage that Redis has lost.
-  const isSame = now?.lost === undefined && stage === now?.stage && (stage === "legacy" || share === now.share);
+  const isThere = now?.lost === undefined && stage === now?.stage && (stage === "legacy" || share === now.share);
+  // Old clients that are held at legacy may follow, for a reason.
+  const isSame = isThere && !now.held;
   const { will } = fields.stage.selectedOptions[0].dataset;
   fields.share.disabled = stage === "legacy";
   setText(partOf(dialog, "now"), now ? `Now: ${formatStage(now)}` : "");
   const effect = [will.replace("{share}", share), wanted.will].filter(Boolean).join("\n");
-  setText(partOf(dialog, "will"), isSame ? "It is there already." : effect);
+  setText(partOf(dialog, "will"), isSame ? "It is there already." : isThere ? "Old clients will follow it." : effect);
   setText(partOf(dialog, "confirm"), `Move to ${formatStage({ stage, share })}`);
   partOf(dialog, "confirm").disabled = isSame;
   if (!now) return showEvidence(dialog, fields, "", undefined);
   const isForward = callersOf({ stage, share }) > callersOf(now);
-  showEvidence(dialog, fields, now.evidence, isForward && now.against);
+  showEvidence(dialog, fields, now.evidence, isThere ? now.held : isForward && now.against);
 };
 
 const openMove = ({ dataset, textContent }) => {
