@@ -102,8 +102,7 @@ const openFeatures = async (
     }),
     // Rows are merged into legacy's answer; migration chooses between that and modern's.
     layers: some(privateDatasets?.layer, migration.modern?.layer),
-    oldReadBackend: migration.modern?.oldReads,
-    decide: migration.decide,
+    ...migration.sides,
     backends: some(migration.modern?.backend),
     mayHit: some(privateDatasets?.mayHit, migration.modern?.mayHit),
     mayHitOldRead: some(retirement.mayHitOldRead),

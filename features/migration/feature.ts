@@ -86,7 +86,7 @@ const open = async (
   );
   return {
     migration,
-    decide: layer?.decide ?? (() => legacyDecision),
+    sides: { decide: layer?.decide ?? (() => legacyDecision), oldReadBackend: layer?.oldReads },
     // A check asks legacy in any stage: it looks at the stages of the configuration.
     isModernEverywhere: () =>
       isCheck
@@ -96,13 +96,7 @@ const open = async (
       routes: (app) => addMigrationRoutes(app, migration, core.observer),
       page: async () => (await import("./console/page.ts")).migrationPage(migration, url),
     } satisfies ConsolePart,
-    modern: layer &&
-      modern && {
-        backend: modern.identity,
-        layer: layer.layer,
-        oldReads: layer.oldReads,
-        mayHit: mayHit(migration),
-      },
+    modern: layer && modern && { backend: modern.identity, layer: layer.layer, mayHit: mayHit(migration) },
     check: async (report: CheckReport) => {
       const { checkMigration } = await import("./check.ts");
       return checkMigration(core, migration, modern, settings.STAGES, report);

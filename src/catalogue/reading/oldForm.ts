@@ -1,9 +1,8 @@
 import type { LegacyForm, LegacyFormat } from "../endpoint/legacyForm.ts";
 import { type LegacyWriter, legacyWriter } from "../legacy/writeLegacy.ts";
 import { parseJson } from "../rules/parseJson.ts";
-import type { Readable, Written } from "./readAnswer.ts";
-
-type Input = Record<string, unknown>;
+import type { Answer } from "../endpoint/answer.ts";
+import type { Rule } from "../rules/rule.ts";
 
 /**
  * A document of ours, to be written in legacy's form. Its rows are only counted if there are as many as `page`, or
@@ -15,12 +14,16 @@ export type OldFormTask = { endpoint: string; format?: LegacyFormat; page?: numb
  * The document in legacy's form. `rows`: of a list. `needs`: legacy's form has values that are not in our document, but
  * in the answers to these inputs of another endpoint.
  */
-export type OldForm = { rows: number } & ({ written: Written } | { needs: Input[] } | { failed: string });
+export type OldForm = { rows: number } & (
+  | { written: { answer: Answer } }
+  | { needs: Record<string, unknown>[] }
+  | { failed: string }
+);
 
 const writers = new WeakMap<LegacyForm, LegacyWriter>();
 
 /** The writer of an endpoint's documents in legacy's form; each thread makes it once. */
-export const oldFormWriter = (output: Readable["output"], form: LegacyForm): LegacyWriter => {
+export const oldFormWriter = (output: Rule, form: LegacyForm): LegacyWriter => {
   const known = writers.get(form) ?? legacyWriter(output, form);
   writers.set(form, known);
   return known;
@@ -28,7 +31,7 @@ export const oldFormWriter = (output: Readable["output"], form: LegacyForm): Leg
 
 /** Writes a document of ours in legacy's form. */
 export const writeOldForm = (
-  { output, legacyForm }: Pick<Readable, "output" | "legacyForm">,
+  { output, legacyForm }: { output: Rule; legacyForm?: LegacyForm },
   { format, page = Infinity, others }: OldFormTask,
   body: Buffer,
 ): OldForm => {
@@ -39,13 +42,10 @@ export const writeOldForm = (
   const needs = complete && Array.isArray(ours) && format !== "json" && others === undefined;
   if (needs) return { rows, needs: complete.inputs(ours) };
   if (format === undefined || rows >= page) return { rows, needs: [] };
-  const { documentOf, write } = oldFormWriter(output, legacyForm);
-  const document = documentOf(ours, format);
+  const writer = oldFormWriter(output, legacyForm);
+  const document = writer.documentOf(ours, format);
   const known = others === undefined ? undefined : parseJson(others);
   const whole = complete && Array.isArray(known) ? complete.into(document, known) : document;
   const type = format === "json" ? "application/json; charset=utf-8" : "text/xml; charset=utf-8";
-  return {
-    rows,
-    written: { answer: { status: 200, type, body: write(whole, format) }, groups: [], unfinishedUntil: undefined },
-  };
+  return { rows, written: { answer: { status: 200, type, body: writer.write(whole, format) } } };
 };

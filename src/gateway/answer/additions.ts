@@ -78,7 +78,7 @@ export type Additions = {
 export type OldReadBackend = {
   /** Identifies the backend in cache keys. */
   backend: string;
-  /** True if old clients' reads of this endpoint follow its stage now; `decide` then says which side answers a caller. */
+  /** True if reads of old clients follow this endpoint's stage now: `decide` then says which side answers a caller. */
   mayAnswer: (endpoint: string) => boolean;
   /** The backend's answer, or an entry of it; `undefined`: it has none, and legacy answers. */
   read: (context: Context) => Promise<Served | undefined>;

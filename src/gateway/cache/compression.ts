@@ -15,7 +15,7 @@ const MAX_COMPRESSING = 32 * 1024 ** 2;
 
 type CompressedStore = {
   holds(key: string, entry: Entry): boolean;
-  setCoding(key: string, entry: Entry, coding: Coding, content: Buffer): void;
+  setCoding(key: string, entry: Entry, coding: Coding, content: Buffer): unknown;
 };
 
 /**

@@ -30,7 +30,7 @@ export type Entry = Answer & {
   /** The round of the pause after a failed refresh: all pauses of a round end when the backend recovers. */
   pausedIn?: number;
   /** The same answer as old clients get it, by the form's name. */
-  forms?: Readonly<Record<string, Entry>>;
+  forms?: Readonly<Record<string, Entry>> | undefined;
   /** Compresses the entry in the background, for later requests. Set if the entry is stored and large enough. */
   onCodingWanted?: (coding: Coding) => void;
   /**

@@ -66,20 +66,21 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
     entries.set(key, entry);
     // lru-cache drops an entry that is too large, and deletes the previous entry with it.
     if (!holds(key, entry)) return false;
-    for (const group of groupsOf(entry)) {
-      const keys = members.get(group);
-      if (keys) keys.add(key);
-      else members.set(group, new Set([key]));
-    }
+    for (const group of groupsOf(entry)) members.set(group, (members.get(group) ?? new Set()).add(key));
     return true;
   };
-  /** Changes a stored entry, and counts its bytes again; false if it would become too large. */
-  const change = (key: string, entry: Entry, changes: Partial<Entry>): boolean => {
-    if (!fits(key, { ...entry, ...changes })) return false;
+  /** Changes a stored entry or form, and counts its bytes. False if it is gone, or the entry would become too large. */
+  const change = (key: string, entry: Entry, changes: Pick<Entry, "coded" | "forms">): boolean => {
+    const stored = entries.peek(key);
+    if (stored === undefined || !holds(key, entry)) return false;
+    const { coded, forms } = entry;
     Object.assign(entry, changes);
+    const hasRoom = fits(key, stored);
+    if (!hasRoom) Object.assign(entry, { coded, forms });
     // lru-cache takes a new size only with another value.
     entries.delete(key);
-    return set(key, entry);
+    set(key, stored);
+    return hasRoom;
   };
   return {
     /** An entry that has expired is deleted, and the result is `undefined`. */
@@ -93,20 +94,12 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
     holds,
     /** True if an entry is small enough to be stored. */
     fits,
-    /**
-     * Adds a coding to a stored entry, and counts its bytes. Drops the coding if the entry is gone, or would become too
-     * large.
-     */
-    setCoding(key: string, entry: Entry, coding: Coding, content: Buffer): void {
-      const stored = entries.peek(key);
-      if (stored === undefined || !holds(key, entry)) return;
-      const before = entry.coded;
-      entry.coded = { ...before, [coding]: content };
-      if (!change(key, stored, {})) entry.coded = before;
-    },
-    /** Adds a form to a stored entry, and counts its bytes. False if the entry is gone, or would become too large. */
+    /** Adds a coding to a stored entry, or to a form of it. Drops it if there is no room. */
+    setCoding: (key: string, entry: Entry, coding: Coding, content: Buffer): boolean =>
+      change(key, entry, { coded: { ...entry.coded, [coding]: content }, forms: entry.forms }),
+    /** Adds a form to a stored entry. False if there is no room. */
     setForm: (key: string, entry: Entry, name: string, form: Entry): boolean =>
-      entries.peek(key) === entry && change(key, entry, { forms: { ...entry.forms, [name]: form } }),
+      change(key, entry, { coded: entry.coded, forms: { ...entry.forms, [name]: form } }),
     delete: (key: string): void => void entries.delete(key),
     /** The keys and entries of these groups, or of an owner. */
     inGroups(groups: readonly string[]): [string, Entry][] {

@@ -1,51 +1,22 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import {
-  type Answer,
-  type ErrorTable,
-  isObject,
-  type Jobs,
-  judgedStatus,
-  type LegacyForm,
-  parseJson,
-  writeLegacyError,
-} from "../../catalogue/index.ts";
+import { type Answer, type Jobs, judgedStatus } from "../../catalogue/index.ts";
 import { headerOf, type HttpExchange, openHolding } from "../../operation/index.ts";
 import type { Additions, OldReadBackend } from "../answer/additions.ts";
 import { type Context, fromNode } from "../answer/context.ts";
 import type { WholeCore } from "../answer/core.ts";
 import type { PreparedEndpoint } from "../answer/prepared.ts";
 import { callerOf } from "../answer/requestInput.ts";
-import type { CacheKey } from "../cache/cacheRequest.ts";
 import { bytesOf, entryOf } from "../cache/entry.ts";
 import { type Decision, type Served, uncached } from "../cache/served.ts";
 import { openSingleFlight } from "../cache/singleFlight.ts";
 import type { Known } from "./nextStep.ts";
 import type { OldRead } from "./oldRead.ts";
+import { type MovedRead, movedRead, oldError, type Side } from "./movedRead.ts";
 import type { PathRead } from "./pathRead.ts";
 
 /** The most pages that are joined to a list without a limit, and the most lists that are joined at a time. */
 const MAX_PAGES = 50;
 const MAX_JOINING = 3;
-
-/** A read of an old client as a request of the new interface. */
-export type MovedRead = {
-  endpoint: PreparedEndpoint;
-  form: LegacyForm;
-  input: Record<string, unknown>;
-  /** The key of the backend's entry. */
-  cacheKey: CacheKey;
-  /** The name of the entry's form that answers the read. */
-  formName: string;
-  /** The rows of a page, if the read is a list without a limit. */
-  page: number | undefined;
-};
-
-/** The side that answers a read of an old client. `moved`: the request to the backend; absent: legacy answers. */
-export type Side = { decision: Decision; isDivided: boolean; moved?: MovedRead };
-
-/** The decision for an answer that legacy made, or its cache. */
-export const legacysDecision = ({ decision, moved }: Side): Decision =>
-  moved === undefined ? decision : { ...decision, backend: "legacy", reason: "fallback" };
 
 type Input = Record<string, unknown>;
 
@@ -131,14 +102,15 @@ export class MovedReads {
   async #withContext<T>(
     req: IncomingMessage,
     res: ServerResponse,
-    { key, wanted: { onlyIfCached: _, ...wanted } }: OldRead,
+    read: OldRead,
     { endpoint, input }: MovedRead,
     use: (context: Context) => Promise<T>,
   ): Promise<T> {
+    const { onlyIfCached: _, ...wanted } = read.wanted;
     const holding = openHolding(this.#core.memory, true);
     try {
       const received = fromNode(req, res, holding, this.#core.trusted);
-      const caller = { ...callerOf(this.#core, received), key };
+      const caller = { ...callerOf(this.#core, received), key: read.key };
       return await use({ ...received, ...caller, endpoint, input, legacy: endpoint.legacy(input), wanted });
     } finally {
       holding.close();
@@ -213,7 +185,9 @@ export class MovedReads {
     return found;
   }
 
-  /** Joins the pages of a list, once for all who ask for it at the same time. `undefined` if too many are joined now. */
+  /**
+   * Joins the pages of a list, once for all who ask for it at the same time. `undefined`: too many are joined now.
+   */
   async #join(first: Answer, context: Context, read: OldRead, moved: MovedRead): Promise<Answer | undefined> {
     const { client, form, owner = "" } = read;
     const id = `${moved.cacheKey.key} ${form} ${context.key === undefined ? "" : owner}`;
@@ -262,60 +236,6 @@ export class MovedReads {
     return whole && "written" in whole ? whole.written.answer : undefined;
   }
 }
-
-/** The read of an old client as a request to the backend; `undefined`: legacy answers it otherwise. */
-const movedRead = (
-  { form: format, cacheKeys }: PathRead,
-  endpoint: PreparedEndpoint,
-  given: Input,
-  backend: string,
-): MovedRead | undefined => {
-  const { legacyForm: form, input: fields } = endpoint;
-  const { limit, offset } = given;
-  if (form === undefined || endpoint.cacheKey === undefined) return undefined;
-  // Legacy refuses these, and our defaults would hide it.
-  const hasNoFilter = Object.values(given).every((value) => value === undefined);
-  if (endpoint.rejectEarly?.(given) !== undefined || (form.needsFilter && hasNoFilter)) return undefined;
-  if (offset !== undefined && limit === undefined) return undefined;
-  const isWhole = limit === undefined && Object.hasOwn(fields, "limit");
-  if (isWhole && form.page === undefined) return undefined;
-  const input = Object.fromEntries(
-    Object.entries(fields).map(([name, { fallback }]) => [
-      name,
-      given[name] ?? (name === "limit" ? form.page : fallback?.value),
-    ]),
-  );
-  return {
-    endpoint,
-    form,
-    input,
-    cacheKey: { ...endpoint.cacheKey(input, backend), endpoint: cacheKeys.http.endpoint },
-    formName: isWhole ? `whole ${format}` : format,
-    page: isWhole ? form.page : undefined,
-  };
-};
-
-/**
- * Legacy's error for an error of the new interface, with legacy's code and message. `undefined`: it has no code, or
- * legacy has no such error.
- */
-const oldError = (
-  errors: ErrorTable,
-  { status, body }: Answer,
-  { codes }: LegacyForm,
-  format: PathRead["form"],
-): Answer | undefined => {
-  if (status < 402 || status >= 500 || status === 410) return undefined;
-  const document = parseJson(body.toString());
-  const detail = document !== undefined && isObject(document) ? document["detail"] : undefined;
-  if (detail === undefined || !isObject(detail)) return undefined;
-  const { code, message, additional_information: additional } = detail as Partial<Record<string, string>>;
-  if (code === undefined || message === undefined) return undefined;
-  const mapped = codes?.[code];
-  const said = mapped === undefined ? message : (errors.get(Number(mapped))?.message ?? message);
-  const error = { code: mapped ?? code, message: said, ...(additional !== undefined && { additional }) };
-  return { status: 412, judged: status, ...writeLegacyError(format, error) };
-};
 
 /** Joins JSON lists to one. */
 const listOf = (lists: readonly Buffer[]): Buffer =>

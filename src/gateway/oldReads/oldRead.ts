@@ -1,5 +1,5 @@
 import type { CacheKey, Directives } from "../cache/cacheRequest.ts";
-import type { Side } from "./movedReads.ts";
+import type { Side } from "./movedRead.ts";
 import type { PathRead } from "./pathRead.ts";
 import type { ReadSender } from "./whoAsks.ts";
 

@@ -10,7 +10,8 @@ import { legacyCorsList } from "../http/cors.ts";
 import { sendWhole } from "../http/httpServer.ts";
 import { sendReply, unstoredHeaders } from "../http/ownErrors.ts";
 import type { CachedReads } from "./cachedReads.ts";
-import { legacysDecision, type MovedReads } from "./movedReads.ts";
+import { legacysDecision } from "./movedRead.ts";
+import type { MovedReads } from "./movedReads.ts";
 import type { OldRead } from "./oldRead.ts";
 import type { PathRead } from "./pathRead.ts";
 
@@ -75,8 +76,8 @@ export const openReplies = (
   };
 
   /**
-   * Sends the stored public answer instead of an answer that cannot be used, unless an answer was sent already: legacy's
-   * or, where the read has moved, the other backend's. False: there is no stored answer to send.
+   * Sends a stored public answer instead of an answer that cannot be used, unless an answer was sent already: legacy's
+   * or, where the read has moved, the other backend's. False: there is none to send.
    */
   const sendStored = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> => {
     const stored = storedOf(await cached.findStored(read), read) ?? (await moved?.findStored(req, res, read));

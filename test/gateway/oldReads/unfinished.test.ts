@@ -82,7 +82,7 @@ describe("a record that legacy's workers have not completed is fresh for 15 s", 
     const { ask } = await gatewayOver(run(), { MODERN_URL: modern, STAGES: stages });
     const { headers } = await ask(newRun);
     expect(headers.get("gateway-decision")).toContain("backend=modern");
-    expect(headers.get("cache-control")).toBe("public, max-age=15");
+    expect(headers.get("cache-control")).toBe("public, max-age=15, stale-if-error=604800");
   });
 
   test("`preconditionTtl` holds for it, but it is never fresh for longer than others", async () => {
