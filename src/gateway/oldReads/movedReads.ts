@@ -66,7 +66,7 @@ export class MovedReads {
     // Legacy alone knows whose session it is, and what a browser has changed on the website.
     if (moved === undefined || who === "browser" || (who === "session" && cacheKey.personal)) return undefined;
     const verdict = await checkKey();
-    if (verdict === "refused" || verdict === "wasRefused") return undefined;
+    if (verdict === "refused" || (verdict !== "accepted" && this.#core.keys.wasRefused(owner))) return undefined;
     const isKnown = owner !== undefined && (verdict === "accepted" || this.#core.keys.wasAccepted(owner));
     return this.#withContext(req, res, read, moved, async (context) => {
       const isForAll = !(isKnown && cacheKey.personal);

@@ -144,7 +144,8 @@ export class OldReads {
   async #answerFor(req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean | Substitute> {
     const { outage } = this.#core;
     const { cacheKey, isList, posted, who } = read;
-    const moved = read.side && (await this.#moved?.answer(req, res, read, () => this.#checkKey(read)));
+    const checkKey = this.#keyCheck(read);
+    const moved = read.side && (await this.#moved?.answer(req, res, read, checkKey));
     if (moved !== undefined) {
       if (!res.destroyed) this.#replies.send(req, res, read, moved);
       return true;
@@ -161,7 +162,7 @@ export class OldReads {
           known.legacy = outage.isOn() ? "fails" : "answers";
           break;
         case "checkKey":
-          known.key = await this.#checkKey(read);
+          known.key = await checkKey();
           break;
         case "lookUp": {
           // `only-if-cached` does not count: without an entry the request goes to legacy.
@@ -191,6 +192,15 @@ export class OldReads {
   #legacyNow(): Known["legacy"] {
     const { outage } = this.#core;
     return outage.isOn() ? "fails" : outage.isInDoubt() ? "inDoubt" : "answers";
+  }
+
+  /** Checks the key of a read once; again only where legacy gave no verdict in time, and fails since. */
+  #keyCheck(read: OldRead): () => Promise<NonNullable<Known["key"]>> {
+    let verdict: Known["key"];
+    return async () => {
+      if (verdict === "late" && this.#core.outage.isOn()) verdict = undefined;
+      return (verdict ??= await this.#checkKey(read));
+    };
   }
 
   /** The verdict of legacy on the key of a read; while it fails, it gives none. */

@@ -106,6 +106,7 @@ describe("an old read in modern", () => {
   script("with a wrong key is legacy's refusal, which is remembered")`
     ask json/data/61 -> 200 modern
     ask wrong json/data/61 -> 412 undecided passed code=103 bytes
+    legacy got 2
     legacy is down
     ask wrong json/data/61 -> 412 no-store code=103
     ask wrong json/data/list -> 412 code=103
@@ -295,6 +296,25 @@ describe("when a side fails", () => {
       ask browser json/data/61 -> 200 modern stale-if-error
       ask json/user/list/user_id/1 -> !200
     `;
+  script("legacy, frozen: a key is checked for two seconds, once", { timers: true })`
+    ask owner json/data/61 -> 200 modern
+    ask wrong json/data/61 -> 412 undecided code=103
+    pass 61 s
+    legacy is frozen
+    legacy got 3
+    ask json/data/61 -> 200 modern
+    a: ask owner json/data/61
+    b: ask other json/data/61
+    c: ask owner json/data/16
+    d: ask other json/data/16
+    e: ask wrong json/data/61
+    legacy got 3
+    pass 2 s
+    a -> 200 modern private
+    b -> 200 modern private
+    c -> 200 modern no-store
+    legacy got 2
+  `;
   script("both: modern's earlier document, on both interfaces; else an error")`
     ask json/data/61 -> 200 modern
     modern is down
