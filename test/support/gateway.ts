@@ -4,11 +4,12 @@ import type { Additions } from "../../src/gateway/answer/additions.ts";
 import type { Core } from "../../src/gateway/answer/core.ts";
 import { type GatewayParts as CoreParts, openGateway } from "../../src/gateway/openGateway.ts";
 import { openObserver } from "../../src/operation/telemetry/observer.ts";
-import { catalogue } from "../../transforms/catalogue.ts";
+import { catalogue as served } from "../../transforms/catalogue.ts";
 import { settingsOf } from "./settings.ts";
 
 /** Parts of the gateway and of its features that a test replaces. `adding`: in place of what features add. */
-export type GatewayParts = CoreParts & FeatureParts & { adding?: (core: Core) => Partial<Additions> };
+export type GatewayParts = CoreParts &
+  FeatureParts & { adding?: (core: Core) => Partial<Additions>; catalogue?: typeof served };
 
 /**
  * A gateway in front of this upstream with the features that its settings ask for; documents and the access log only
@@ -17,7 +18,7 @@ export type GatewayParts = CoreParts & FeatureParts & { adding?: (core: Core) =>
 export const gatewayFor = async (
   url: string,
   environment: Record<string, string> = {},
-  { adding, ...parts }: GatewayParts = {},
+  { adding, catalogue = served, ...parts }: GatewayParts = {},
 ) => {
   const loaded = settingsOf({ DOCUMENTS: "false", ACCESS_LOG: "off", ...environment, LEGACY_URL: url });
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));

@@ -62,8 +62,7 @@ export class MovedReads {
   }
 
   /**
-   * The backend's answer in legacy's form; `undefined`: legacy answers. `verdict`: legacy's on the key, which it has not
-   * refused.
+   * The backend's answer in legacy's form; `undefined`: legacy answers. `verdict`: legacy's verdict on the key.
    */
   async answer(
     req: IncomingMessage,
@@ -72,8 +71,10 @@ export class MovedReads {
     verdict: Known["key"],
   ): Promise<Served | undefined> {
     const { side: { moved, decision } = {}, who, owner, cacheKey } = read;
-    if (moved === undefined) return undefined;
-    const isKnown = owner !== undefined && (verdict === "accepted" || this.#core.keys.wasAccepted(owner));
+    const { keys } = this.#core;
+    const isRefused = verdict === "refused" || (verdict !== "accepted" && keys.wasRefused(owner));
+    if (moved === undefined || isRefused) return undefined;
+    const isKnown = owner !== undefined && (verdict === "accepted" || keys.wasAccepted(owner));
     const served = await this.#withContext(req, res, read, moved, async (context) => {
       const isForAll = !(isKnown && cacheKey.personal);
       const first = await this.#ask(isForAll ? { ...context, key: undefined } : context, read, moved);

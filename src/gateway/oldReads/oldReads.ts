@@ -155,14 +155,11 @@ export class OldReads {
     const asked = { isList, mayShowMore, isPassing: this.#cached.isPassing(read), isAlike: posted !== undefined };
     let served: Served | NotForCache = "notForCache";
     const known: Known = { who, legacy: this.#legacyNow(), asked };
-    if (mayMove(read)) {
-      const key = await this.#checkKey(read);
-      if (key === "refused" || key === "wasRefused") known.key = key;
-      else {
-        const moved = await this.#moved?.answer(req, res, read, key);
-        if (moved && !res.destroyed) this.#replies.send(req, res, read, moved);
-        if (moved) return true;
-      }
+    const checkKey = this.#keyCheck(read);
+    const moved = mayMove(read) && (await this.#moved?.answer(req, res, read, await checkKey()));
+    if (moved) {
+      if (!res.destroyed) this.#replies.send(req, res, read, moved);
+      return true;
     }
     for (;;) {
       const step = nextStep(known);
@@ -172,7 +169,7 @@ export class OldReads {
           known.legacy = outage.isOn() ? "fails" : "answers";
           break;
         case "checkKey":
-          known.key = await this.#checkKey(read);
+          known.key = await checkKey();
           break;
         case "lookUp": {
           // `only-if-cached` does not count: without an entry the request goes to legacy.
@@ -202,6 +199,15 @@ export class OldReads {
   #legacyNow(): Known["legacy"] {
     const { outage } = this.#core;
     return outage.isOn() ? "fails" : outage.isInDoubt() ? "inDoubt" : "answers";
+  }
+
+  /** Checks the key of a read once; again only where legacy gave no verdict in time, and fails since. */
+  #keyCheck(read: OldRead): () => Promise<NonNullable<Known["key"]>> {
+    let verdict: Known["key"];
+    return async () => {
+      if (verdict === "late" && this.#core.outage.isOn()) verdict = undefined;
+      return (verdict ??= await this.#checkKey(read));
+    };
   }
 
   /** The verdict of legacy on the key of a read; while it fails, it gives none. */

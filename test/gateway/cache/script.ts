@@ -39,6 +39,26 @@ const wordsOf = (answers: Answered[], expected: string): string => {
   return lines.toSorted().join(", ");
 };
 
+/** The steps of scripts: what a step looks like, and what it does with the words that it has in brackets. */
+export type Steps = [RegExp, (...words: (string | undefined)[]) => unknown][];
+
+/** Runs a script over these steps. */
+export const runSteps = async (script: string, steps: Steps): Promise<void> => {
+  for (const [index, line] of script.trim().split("\n").entries()) {
+    const step = line.trim();
+    if (step === "" || step.startsWith("#")) continue;
+    try {
+      const found = steps.find(([pattern]) => pattern.test(step));
+      if (found === undefined) throw new Error("no such step");
+      const [pattern, act] = found;
+      await act(...(pattern.exec(step)?.slice(1) ?? []));
+    } catch (error) {
+      if (error instanceof Error) error.message = `line ${index + 1}, "${step}": ${error.message}`;
+      throw error;
+    }
+  }
+};
+
 /**
  * Runs a script over a gateway, the fake of legacy, and a clock that only `pass` advances: one step a line. `timers`:
  * those that `pass` advances too.
@@ -91,7 +111,7 @@ export const run = async (
     return gateway.ask(path, headers, { method, signal, ...(body && { body }) });
   };
 
-  const steps: [RegExp, (...words: (string | undefined)[]) => unknown][] = [
+  const steps: Steps = [
     [
       /^(?:(\w+): )?ask (?:(\d+) times )?(?:(nobody|alice|bob) )?(\/\S*)(?: with ([\w-]+): (.*?))?(?: -> (.+))?$/,
       (label, count = "1", who = "nobody", path = "", header, value = "", expected) => {
@@ -152,20 +172,7 @@ export const run = async (
     ],
     [/^(\d+) stored$/, (count) => expect(core.cache.size().entries).toBe(Number(count))],
   ];
-
-  for (const [index, line] of script.trim().split("\n").entries()) {
-    const step = line.trim();
-    if (step === "" || step.startsWith("#")) continue;
-    try {
-      const found = steps.find(([pattern]) => pattern.test(step));
-      if (found === undefined) throw new Error("no such step");
-      const [pattern, act] = found;
-      await act(...(pattern.exec(step)?.slice(1) ?? []));
-    } catch (error) {
-      if (error instanceof Error) error.message = `line ${index + 1}, "${step}": ${error.message}`;
-      throw error;
-    }
-  }
+  await runSteps(script, steps);
 };
 
 /**

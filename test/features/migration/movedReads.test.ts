@@ -1,0 +1,329 @@
+import { describe, expect, test } from "vitest";
+import { samplePaths } from "../../gateway/oldReads/sample.ts";
+import { clock } from "../../gateway/cache/support.ts";
+import { pageOfMetrics } from "../../support/metrics.ts";
+import { openOldClients, script } from "./movedReadScript.ts";
+
+/** A path of each endpoint in each form. */
+const paths = [...new Map(samplePaths().map(({ name, path }) => [name + path.slice(8, 12), path])).values()];
+
+test.each(["legacy", "shadow"] as const)("in %s old clients get what they got before", async (stage) => {
+  clock();
+  const moved = await openOldClients({ stage });
+  const unmoved = await openOldClients({ stage, environment: { MOVE_LEGACY: "" } });
+  const shownBy = async ({ ask }: typeof moved, path: string) => {
+    const { headers, ...answer } = await ask(path);
+    return [answer, [...headers].filter(([name]) => name !== "date" && name !== "x-request-id")];
+  };
+  for (const path of [...paths, ...paths, "/api/v1/json/setup/list", "/api/v1/json/user/list/user_id/1"])
+    expect(await shownBy(moved, path)).toEqual(await shownBy(unmoved, path));
+  expect(moved.modern.asked()).toEqual({});
+});
+
+test("in canary a caller sees one side on both interfaces, and no shared cache stores it", async () => {
+  const { ask } = await openOldClients({ stage: "canary" });
+  const sides = new Map<string, number>();
+  for (let caller = 0; caller < 20; caller++) {
+    const key =
+      caller < 10
+        ? ""
+        : `?api_key=${caller === 10 ? "AD000000000000000000000000000000" : "DA1A0000000000000000000000000000"}`;
+    const seen = new Set<string>();
+    for (const path of ["/api/v1/json/data/61", "/v1/datasets/61", "/api/v1/data/61", "/api/v1/json/data/61"]) {
+      const { headers } = await ask(path + key, { "X-Forwarded-For": `192.0.2.${caller}` });
+      expect(headers.get("cache-control")).toMatch(/^private/);
+      seen.add(headers.get("gateway-decision") ?? "none");
+    }
+    const [side = "", ...more] = seen;
+    expect(more).toEqual([]);
+    sides.set(side, caller);
+  }
+  expect([...sides.keys()].join()).toMatch(/(?=.*backend=legacy)(?=.*backend=modern)/);
+});
+
+test("forms count in CACHE_BYTES, and leave with their entry; answers count by their side", async () => {
+  const { ask, gateway, move } = await openOldClients();
+  const { cache, meter } = gateway.core;
+  await ask("/v1/datasets/61");
+  const { bytes } = cache.size();
+  const { body } = await ask("/api/v1/data/61");
+  expect(cache.size()).toMatchObject({ entries: 1 });
+  expect(cache.size().bytes).toBeGreaterThan(bytes + body.length);
+  await ask("/api/v1/data/61");
+  const page = await pageOfMetrics(meter);
+  expect(page).toContain('catalog_gateway_backend_answers_total{backend="modern",reason="stage"} 3');
+  expect(page).toContain('catalog_gateway_old_reads_total{result="hit"} 2');
+  await move("getDataset", "canary");
+  expect(cache.size()).toMatchObject({ entries: 0, bytes: 0 });
+});
+
+describe("an old read in modern", () => {
+  script("is written of the entry of the new interface; the hit path answers the second")`
+    ask json/data/61 -> 200 modern stored public same
+    ask json/data/61 -> 200 modern hit public same byHitPath
+    ask data/61 -> 200 modern hit same !byHitPath
+    ask xml/data/61 -> 200 modern hit same
+    ask xml/data/61 -> 200 modern hit same byHitPath
+    ask /v1/datasets/61 -> 200 modern hit
+    ask /v1/tasks/59 -> 200 modern stored
+    ask xml/task/59 -> 200 modern hit same
+    2 stored
+    legacy got 0
+    modern got 2
+  `;
+  script("has a validator and codings, and obeys Cache-Control but for only-if-cached")`
+    ask xml/data/61 with Cache-Control: only-if-cached -> 200 modern stored
+    ask xml/data/61 with If-None-Match: TAG -> 304 modern hit byHitPath
+    ask json/data/61 with If-None-Match: TAG -> 200 modern hit
+    ask json/data/61 with If-None-Match: TAG -> 304 modern hit byHitPath
+    ask json/data/61 with Cache-Control: no-cache -> 200 modern fwd=request stored
+    ask json/data/61 with Cache-Control: no-store -> 200 modern !stored
+    modern got 3
+    ask xml/data/list -> 200 modern stored
+    ask xml/data/list with Accept-Encoding: gzip, br -> 200 modern hit
+    settled
+    ask xml/data/list with Accept-Encoding: gzip -> 200 modern hit
+    settled
+    ask xml/data/list with Accept-Encoding: gzip, br -> 200 modern hit br
+    ask xml/data/list with Accept-Encoding: gzip -> 200 modern hit gzip
+  `;
+  script("with a right key is the public one, or the caller's own")`
+    ask owner json/data/61 -> 200 modern stored private same
+    ask other json/data/61 -> 200 modern hit private same
+    ask owner json/data/61 -> 200 modern hit private byHitPath
+    ask json/data/16 -> 412 modern no-store code=112 same
+    ask owner json/data/16 -> 200 modern fwd=bypass no-store bytes
+    ask admin json/data/16 -> 200 modern fwd=bypass no-store bytes
+    ask other json/data/16 -> 412 modern no-store code=112 same
+    ask json/data/16 -> 412 modern no-store code=112
+    ask owner json/study/105 -> 200 modern no-store same
+    ask json/data/list -> 200 modern stored rows=38
+    ask owner xml/data/list -> 200 modern fwd=bypass no-store rows=40
+    ask other json/data/list -> 200 modern fwd=bypass no-store rows=38
+    ask admin json/data/list -> 200 modern fwd=bypass no-store rows=38
+    ask json/data/list -> 200 modern hit rows=38 byHitPath
+  `;
+  script("with a wrong key is legacy's refusal, which is remembered")`
+    ask json/data/61 -> 200 modern
+    ask wrong json/data/61 -> 412 undecided passed code=103 bytes
+    legacy got 2
+    legacy is down
+    ask wrong json/data/61 -> 412 no-store code=103
+    ask wrong json/data/list -> 412 code=103
+    ask wrong xml/data/99999 -> 412 code=103
+  `;
+  script("in a session is the public one, or legacy's")`
+    ask session json/data/61 -> 200 modern stored private same
+    ask session json/data/61 -> 200 modern hit private byHitPath
+    ask session json/data/16 -> 412 undecided passed code=112 bytes
+    ask session json/data/list -> 200 undecided passed bytes
+    ask browser json/data/61 -> 200 undecided passed bytes
+  `;
+  script("is legacy's if legacy refuses what our defaults hide, or the gateway cannot read it so")`
+    HEAD ask json/data/61 -> 412 undecided passed
+    POST ask json/data/61 -> 412 undecided code=102
+    ask json/setup/list -> 412 undecided code=670 bytes
+    ask json/data/list/offset/3 -> 412 undecided code=373 bytes
+    ask json/data/list/limit/1,2 -> undecided bytes
+    ask json/data/list/status/Active -> undecided bytes
+    ask json/data/list/nosuchfilter/1 -> 412 undecided code=370 bytes
+    ask json/evaluation/list -> undecided bytes
+    ask json/data/%36%31 -> undecided bytes
+    ask json/study/1 -> 412 undecided code=601 bytes
+    ask json/user/list/user_id/1 -> 200 undecided stored bytes
+    ask json/user/list/user_id/1 -> 200 undecided hit bytes byHitPath
+    ask json/estimationprocedure/1 -> 200 undecided bytes
+    modern got 0
+    ask json/setup/list/flow/103 -> 200 modern
+    ask json/data/list/limit/2/offset/3 -> 200 modern same
+  `;
+  script("may name its side, if requests may", { environment: { FORCE_BACKEND: "true" } })`
+    ask json/data/61 -> 200 modern stored public
+    ask json/data/61 with Gateway-Backend: legacy -> 200 legacy stored private bytes
+    ask json/data/61 with Gateway-Backend: legacy -> 200 legacy hit private byHitPath
+    ask json/data/61 with Gateway-Backend: modern -> 200 modern hit private byHitPath
+    ask json/data/61 -> 200 modern hit public byHitPath
+  `;
+  script("follows each move, and each write to legacy, at once")`
+    move getDataset to legacy
+    ask json/data/61 -> 200 undecided stored bytes
+    ask json/data/61 -> 200 undecided hit byHitPath
+    move getDataset to modern
+    ask json/data/61 -> 200 modern stored
+    ask json/data/61 -> 200 modern hit byHitPath
+    move getDataset to canary
+    ask 1 json/data/61 -> 200 legacy private hit byHitPath
+    ask 2 json/data/61 -> 200 modern private stored
+    ask 2 json/data/61 -> 200 modern private hit byHitPath
+    move getDataset to shadow
+    ask 2 json/data/61 -> 200 undecided hit byHitPath
+    move getDataset to modern
+    ask json/data/61 -> 200 modern stored
+    tag 61
+    ask json/data/61 -> 200 modern stored has:new same
+  `;
+  script("has legacy's codes and messages")`
+    ask json/data/99999 -> 412 modern stored code=111 bytes
+    ask xml/data/99999 -> 412 modern hit code=111 same
+    ask xml/data/99999 -> 412 modern hit code=111 byHitPath
+    ask other json/data/99999 -> 412 modern no-store code=111 bytes
+    ask json/data/features/99999 -> 412 modern code=271 bytes
+    ask json/data/features/16 -> 412 modern code=275 bytes
+    ask json/data/qualities/99999 -> 412 modern code=361 bytes
+    ask json/study/105 -> 412 modern code=602 bytes
+    ask json/run/trace/99999 -> 412 modern code=571 bytes
+    ask json/run/trace/3 -> 412 modern code=572 bytes
+    ask json/run/99999 -> 412 modern bytes
+    ask json/task/99999 -> 412 modern bytes
+    ask json/setup/99999 -> 412 modern bytes
+    ask json/data/list/tag/nosuch -> 412 modern code=372 bytes
+    ask xml/task/list/tag/nosuch -> 412 modern same
+    ask json/run/list/task/99999 -> 412 modern bytes
+    ask json/flow/exists/nope/1 -> 200 modern bytes has:"false"
+    ask json/flow/exists/nope/1 -> 200 modern hit byHitPath
+  `;
+});
+
+describe("a list without a limit", () => {
+  script("is joined from pages; it is not stored, its pages are", { page: 15 })`
+    ask json/data/list -> 200 modern fwd=bypass no-store rows=38
+    modern got 3
+    3 stored
+    ask xml/data/list -> 200 modern no-store rows=38
+    ask json/data/list/limit/15 -> 200 modern hit public rows=15
+    ask json/data/list -> 200 modern no-store rows=38
+    ask json/data/list/tag/flowers -> 200 modern stored public
+    ask json/data/list/tag/flowers -> 200 modern hit byHitPath
+    modern got 1
+    ask owner json/data/list -> 200 modern fwd=bypass no-store rows=40
+    modern got 3
+  `;
+  script("may end with an empty page", { page: 19 })`
+    ask json/data/list -> 200 modern no-store rows=38
+    modern got 3
+  `;
+  script("has 50 pages at most", { page: 1, datasets: 50 })`
+    ask json/data/list -> 200 legacy rows=50 bytes
+    modern got 50
+  `;
+  script("needs each of its pages, and room for them", { page: 15, environment: { MEMORY_BYTES: "33554432" } })`
+    modern is down :30
+    ask json/data/list -> 200 legacy stored bytes
+    ask json/data/list -> 200 legacy hit bytes
+    modern is well
+    pass 60 s
+    33550000 bytes are taken
+    ask owner json/data/list -> 200 undecided bytes
+    modern got 2
+  `;
+  script("is joined once for all with the same key", { page: 5 })`
+    modern holds
+    a: ask owner json/task/list
+    b: ask owner json/task/list
+    modern got 2
+    modern answers 2
+    modern got 1
+    modern answers
+    a -> 200 modern no-store
+    b -> 200 modern no-store
+    modern got 1
+  `;
+  script("is joined for three callers at a time, one for each", { page: 5 })`
+    modern holds
+    a: ask 1 json/data/list
+    modern got 1
+    modern answers 1
+    modern got 1
+    ask 1 xml/data/list -> 200 legacy bytes
+    b: ask 2 xml/data/list
+    c: ask 3 json/data/list/limit/5
+    d: ask 3 json/task/list
+    modern got 1
+    modern answers 2
+    modern got 2
+    c -> 200 modern rows=5
+    ask 4 xml/task/list -> 200 legacy bytes
+    modern answers
+    a -> 200 modern rows=38
+    b -> 200 modern rows=38
+    d -> 200 modern
+  `;
+  script("of runs in XML has the types of their tasks", { page: 1 })`
+    ask json/run/list/task/1 -> 200 modern no-store same
+    modern got 3
+    ask xml/run/list/task/1 -> 200 modern no-store same
+    modern got 1
+    ask xml/run/list/task/1/limit/2 -> 200 modern stored same
+    modern is down listTasks
+    pass 61 s
+    ask xml/run/list/task/1 -> 200 legacy bytes
+    ask xml/run/list/task/1/limit/2 -> 200 legacy bytes
+  `;
+});
+
+describe("when a side fails", () => {
+  for (const fault of ["down", "html", "halfBody", "otherStatus"])
+    script(`modern, ${fault}: legacy answers, and its cache`)`
+      modern is ${fault}
+      ask json/data/61 -> 200 legacy stored bytes
+      ask json/data/61 -> 200 legacy hit bytes !byHitPath
+      ask json/data/99999 -> 412 legacy code=111 bytes
+      ask owner json/data/16 -> 200 undecided passed bytes
+      ask json/data/list -> 200 legacy bytes
+      modern is well
+      pass 60 s
+      ask json/data/61 -> 200 modern stored same
+    `;
+  for (const form of ["down", "page-403", "empty-500", "page-200", "database", "cut-200"])
+    script(`legacy, ${form}: modern answers, and no new key gets an error`)`
+      ask owner json/data/61 -> 200 modern
+      legacy is ${form}
+      ask json/data/61 -> 200 modern hit
+      ask json/data/99999 -> 412 modern code=111
+      ask json/task/59 -> 200 modern same
+      ask owner json/task/59 -> 200 modern hit private
+      ask owner json/data/16 -> 200 modern no-store
+      ask owner json/data/list -> 200 modern no-store rows=40
+      pass 61 s
+      ask owner json/data/99999 -> 412 modern code=111
+      ask other json/data/61 -> 200 modern hit private
+      ask other json/data/list -> 200 modern rows=38 private
+      ask other json/data/99999 -> !200 !code=111
+      ask other json/data/16 -> !200 !code=112
+      ask other json/data/list/tag/nosuch -> !200 !code=372
+      ask session json/data/61 -> 200 modern
+      ask session json/data/99999 -> !200 !code=111
+      ask browser json/data/61 -> 200 modern stale-if-error
+      ask json/user/list/user_id/1 -> !200
+    `;
+  script("legacy, frozen: a key is checked for two seconds, once", { timers: true })`
+    ask owner json/data/61 -> 200 modern
+    ask wrong json/data/61 -> 412 undecided code=103
+    pass 61 s
+    legacy is frozen
+    legacy got 3
+    ask json/data/61 -> 200 modern
+    a: ask owner json/data/61
+    b: ask other json/data/61
+    c: ask owner json/data/16
+    d: ask other json/data/16
+    e: ask wrong json/data/61
+    legacy got 3
+    pass 2 s
+    a -> 200 modern private
+    b -> 200 modern private
+    c -> 200 modern no-store
+    legacy got 2
+  `;
+  script("both: modern's earlier document, on both interfaces; else an error")`
+    ask json/data/61 -> 200 modern
+    modern is down
+    legacy is down
+    pass 86400 s
+    ask json/data/61 -> 200 modern stale-if-error same
+    ask owner xml/data/61 -> 200 modern stale-if-error same
+    ask /v1/datasets/61 -> 200 modern stale-if-error
+    ask json/data/2 -> 503 legacy code=107
+    ask /v1/datasets/2 -> 503
+  `;
+});
