@@ -62,7 +62,7 @@ export type Shape = {
  * | `name?` | left out without a value; an empty text is a value |
  * | `name*`, `name+` | once for each value; `+` at least once. A template always writes a list |
  * | `name*?` | the same as `*`, but a template leaves out an empty list |
- * | `@name`, `=value` | an attribute, left out without a value; the text beside attributes |
+ * | `@name`, `=value` | an attribute, left out without a value; the text beside attributes, which is `value` |
  * | `#name` | a template writes it as a number, or a list of numbers |
  * | `name/xml`, `name/json` | only this format has it |
  * | `name="-1"` | always this text |

@@ -81,7 +81,7 @@ const contentOf = (shape: Shape, value: Json, reading: Reading): Json => {
       if (inner.times === "*" || values.length > 0) content[inner.name] = values;
     } else if (values.length > 0 && !(inner.is === "text" && !isTemplate && isUnset(values[0]))) {
       const place = format === "xml" && inner.is === "attribute" ? attributes : content;
-      place[inner.is === "text" ? "value" : inner.name] = values.length === 1 ? (values[0] as Json) : values;
+      place[inner.name] = values.length === 1 ? (values[0] as Json) : values;
     }
   }
   Object.assign(content, attributes);
