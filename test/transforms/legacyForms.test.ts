@@ -20,7 +20,8 @@ import { anyDocument } from "../support/anyDocument.ts";
 import { casesOf } from "../support/cases.ts";
 
 const reads = Object.entries<Endpoint>(endpoints).flatMap(([name, { output, legacyForm, ...endpoint }]) => {
-  if (!legacyForm) return [];
+  if (!endpoint.cache) return [];
+  if (!legacyForm) throw new Error(`${name} has no legacyForm`);
   const writer = legacyWriter(output, legacyForm);
   return {
     name,
@@ -68,7 +69,7 @@ const notReadBack: Record<string, string> = {
 
 const bareSign = /<|&(?!(?:amp|lt|gt|quot|apos|#\d+);)/;
 
-/** Our document as it is read back: a text that legacy does not escape is escaped where it would break the XML. */
+/** A document as it is read back: a text that legacy does not escape is escaped where it would break the XML. */
 const readBackAs = (ours: Json, back: Json | undefined): Json => {
   if (typeof ours === "string") return bareSign.test(ours) && back === escapeXml(ours, /[&<>"]/g) ? back : ours;
   if (Array.isArray(ours)) return ours.map((entry, i) => readBackAs(entry, Array.isArray(back) ? back[i] : undefined));
@@ -82,10 +83,9 @@ const expectSame = (read: LegacyRead, ours: Json, format: LegacyFormat, example?
   if (read.endpoint.format === "xml" && format === "json") return;
   const document = read.writer.documentOf(ours, format);
   const back = readText(read, read.writer.write(document, format));
-  const asRead = JSON.stringify(read.writer.asRead(document, format));
-  expect({ example, asRead }).toEqual({ example, asRead: JSON.stringify(back?.document) });
-  const expected = format === "xml" ? readBackAs(ours, back?.ours) : ours;
-  expect({ example, ours: back?.ours }).toEqual({ example, ours: expected });
+  const asRead = readBackAs(read.writer.asRead(document, format), back?.document);
+  expect({ example, asRead: JSON.stringify(asRead) }).toEqual({ example, asRead: JSON.stringify(back?.document) });
+  expect({ example, ours: back?.ours }).toEqual({ example, ours: readBackAs(ours, back?.ours) });
 };
 
 const rows = (change: (row: JsonObject) => JsonObject) => (ours: Json) => (ours as JsonObject[]).map(change);
@@ -240,7 +240,7 @@ test("the losses of each document of the sample legacy are named", async () => {
   }
   await legacy.close();
   expect([...seen].toSorted()).toEqual(reads.map(({ name }) => name).toSorted());
-  const losing = "getFlow getRunTrace listTasks listSetups listEvaluationsWithSetups listTaskTypes";
+  const losing = "getFlow listTasks listSetups listEvaluationsWithSetups listTaskTypes";
   expect([...seen].filter((name) => !same.has(name))).toEqual(losing.split(" "));
 });
 

@@ -12,7 +12,10 @@ export type LegacyWriter = {
   documentOf: (ours: Json, format: LegacyFormat) => JsonObject;
   /** The text of such a document. */
   write: (document: JsonObject, format: LegacyFormat) => string;
-  /** What our reader makes of that text: the text is neither written nor parsed. */
+  /**
+   * What our reader makes of that text: it is neither written nor parsed. A text that would break legacy's XML stays as
+   * legacy has it, although ours is escaped there.
+   */
   asRead: (document: JsonObject, format: LegacyFormat) => JsonObject;
 };
 
@@ -21,11 +24,10 @@ export const legacyWriter = (output: Rule, form: LegacyForm): LegacyWriter => {
   const root = shapeOf(form);
   const verbatim = new Set(verbatimPaths(output));
   const markup = new Set(markupPaths(output));
-  /** Our reader does not decode a verbatim text, and keeps its blanks except around markup. */
+  /** Our reader keeps the blanks of a verbatim text except around markup. */
   const readXml = ({ path }: Shape, value: Json): Json => {
-    const text = writtenText(value);
-    if (!verbatim.has(path)) return readText(fitForXml(text));
-    return markup.has(path) ? readText(xmlText(text, true)) : withLineFeeds(xmlText(text, true));
+    const text = fitForXml(writtenText(value));
+    return verbatim.has(path) && !markup.has(path) ? withLineFeeds(text) : readText(text);
   };
   const readings: Record<LegacyFormat, Reading> = {
     xml: { format: "xml", textOf: readXml },
