@@ -257,8 +257,8 @@ test("legacy's XML of runs is completed from the list of tasks", () => {
   const { writer, complete } = reads.find(({ name }) => name === "listRuns") as LegacyRead;
   const runs = Array.from({ length: 501 }, (_, i) => ({ run_id: i, task_id: i }));
   expect(complete?.inputs([...runs, ...runs]).map(({ task_id }) => (task_id as number[]).length)).toEqual([500, 1]);
-  const completed = complete?.into(writer.documentOf(runs.slice(0, 2), "xml"), [{ task_id: 1, task_type_id: 5 }]);
-  expect(writer.asRead(completed ?? {}, "xml")).toMatchObject({
-    runs: { run: [{ task_type_id: [] }, { task_type_id: "5" }] },
-  });
+  const document = writer.documentOf(runs.slice(1, 2), "xml");
+  const completed = complete?.into(document, [{ task_id: 1, task_type_id: 5 }]);
+  expect(complete?.into(document, [])).toBeUndefined();
+  expect(writer.asRead(completed ?? {}, "xml")).toMatchObject({ runs: { run: { task_type_id: "5" } } });
 });
