@@ -1,4 +1,4 @@
-// Reasons for losses of old clients that several endpoints have.
+// The reasons for losses of old clients at several endpoints.
 
 export const formatCase =
   "The new interface has formats in lower case: only `ARFF` and `Sparse_ARFF` are written back.";

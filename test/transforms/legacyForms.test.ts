@@ -61,7 +61,7 @@ const cases = readPairs().flatMap(({ endpoint, example, ...pair }) =>
   }),
 );
 
-/** Why documents are not read back as they were, by their example. */
+/** The reasons why documents are not read back as they were, by their example. */
 const notReadBack: Record<string, string> = {
   "odd-numbers": "Legacy has no element for an empty array: it is written as a missing one.",
   "names-that-look-like-numbers": "Legacy's list always has an empty checksum in JSON, and none in XML.",
@@ -141,7 +141,7 @@ const leavesOf = (shape: Shape, open: unknown[] = []): Shape[] =>
 /** Elements that no rule writes, and what does. */
 const notOfRules: Record<string, string> = { "flow_exists.exists": "adapt", "runs.run.task_type_id": "complete" };
 
-/** Why fixtures lose what no endpoint names, by their example: no such answer of legacy is known. */
+/** The reasons why losses of fixtures are not named, by their example: no such answer of legacy is known. */
 const notNamed: Record<string, string> = {
   ...notReadBack,
   "creators-as-csv": "A task type's date has a blank.",

@@ -13,8 +13,8 @@ export type LegacyWriter = {
   /** The text of such a document. */
   write: (document: JsonObject, format: LegacyFormat) => string;
   /**
-   * What our reader makes of that text: it is neither written nor parsed. A text that would break legacy's XML stays as
-   * legacy has it, although ours is escaped there.
+   * The document that our reader makes of that text, without writing and parsing it. Texts that break legacy's XML stay
+   * as legacy has them, although the text that we write escapes them.
    */
   asRead: (document: JsonObject, format: LegacyFormat) => JsonObject;
 };
@@ -66,7 +66,7 @@ const valuesFor = ({ constant, times }: Shape, value: Json | undefined): readonl
 const writtenText = (value: Json): string =>
   Array.isArray(value) ? value.map(writtenText).join(",") : isObject(value) || value === null ? "" : String(value);
 
-/** The way that a reader finds a document: the value that it has for a text, and lists as a template writes them. */
+/** The way in which a reader finds texts and lists in a document. */
 type Reading = { format: LegacyFormat; isTemplate?: true; textOf(shape: Shape, value: Json): Json };
 
 const contentOf = (shape: Shape, value: Json, reading: Reading): Json => {

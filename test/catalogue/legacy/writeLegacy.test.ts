@@ -46,7 +46,7 @@ test("a template writes lists and numbers, and escapes no letters", () => {
   );
 });
 
-test("what has no value is left out or empty, and a text that would break XML is escaped", () => {
+test("a field without a value is left out or empty, and a bare sign is escaped", () => {
   const [json, xml] = written({ id: 1, name: "R&D\r\n<\u0001", date: "", matrix: null, input: [] });
   expect(json).toContain(`"name":"R&D\\n<\\u0001","version":"1","checksum":[]}}`);
   expect(xml).toContain("<oml:name>R&amp;D\r\n&lt;\ufffd</oml:name>\n<oml:version>1</oml:version>\n</oml:task>");
