@@ -49,8 +49,7 @@ export const getRunTrace = endpoint("GET /run/trace/{run_id}", {
 
   legacyForm: form("trace{run_id trace_iteration*{repeat fold iteration setup_string evaluation selected}}", {
     losses: {
-      "/trace/trace_iteration/*":
-        "Ours are in the order of repeat, fold and iteration, and their texts are escaped in XML.",
+      "/trace/trace_iteration/*": "Ours are in the order of repeat, fold and iteration.",
     },
   }),
   cache: { ...lasting, groups: ({ run_id }, ours) => entity("run", run_id, ours !== undefined) },

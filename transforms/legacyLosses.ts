@@ -1,7 +1,4 @@
-// Reasons for losses of old clients that several endpoints have.
-
-/** Of texts that legacy does not escape in its XML. */
-export const bareSigns = "Legacy writes `&` and `<` into its XML as they are, which breaks it; ours are escaped.";
+// The reasons for losses of old clients at several endpoints.
 
 export const formatCase =
   "The new interface has formats in lower case: only `ARFF` and `Sparse_ARFF` are written back.";

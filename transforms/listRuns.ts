@@ -4,7 +4,6 @@ import {
   flag,
   form,
   integer,
-  type Json,
   type JsonObject,
   type LegacyForm,
   member,
@@ -17,7 +16,6 @@ import {
 } from "../src/catalogue/index.ts";
 import { idFilter, idList, listBy, MAX_ROWS, page } from "./filters.ts";
 import { legacyError } from "./legacyErrors.ts";
-import { bareSigns } from "./legacyLosses.ts";
 import { limitTooHigh } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
 import { requireFilter, runFilters, runGroups } from "./runLists.ts";
@@ -42,9 +40,9 @@ const taskTypes: NonNullable<LegacyForm["complete"]> = {
   },
   into(legacy, tasks) {
     const types = new Map(tasks.map((task) => [member(task, "task_id"), member(task, "task_type_id")]));
-    const typeOf = (run: Json): Json => types.get(member(run, "task_id")) ?? "";
     const runs = entriesOf(member(legacy, "runs", "run")) as JsonObject[];
-    return { runs: { run: runs.map((run) => ({ ...run, task_type_id: typeOf(run) })) } };
+    const run = runs.map((row) => ({ ...row, task_type_id: types.get(member(row, "task_id")) ?? null }));
+    return run.some((row) => row.task_type_id === null) ? undefined : { runs: { run } };
   },
 };
 
@@ -93,8 +91,6 @@ export const listRuns = pagedList("POST /runs/list", {
       complete: taskTypes,
       losses: {
         "/runs/run/task_type_id": "The rows of the new interface lack it; it is read from the list of tasks.",
-        "/runs/run/error_message": bareSigns,
-        "/runs/run/run_details": bareSigns,
       },
     },
   ),

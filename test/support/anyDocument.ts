@@ -31,7 +31,7 @@ const values: Record<string, fc.Arbitrary<Json>> = {
   nominalValues: listOf(text),
 };
 
-/** What rules around another make of its values, by their names. */
+/** The effect of rules around another on its values, by their names. */
 const around: Record<string, (inner: fc.Arbitrary<Json>) => fc.Arbitrary<Json>> = {
   nullable: (inner) => fc.option(inner),
   optional: (inner) => inner.filter((drawn) => !isUnset(drawn)),

@@ -12,7 +12,10 @@ export type LegacyWriter = {
   documentOf: (ours: Json, format: LegacyFormat) => JsonObject;
   /** The text of such a document. */
   write: (document: JsonObject, format: LegacyFormat) => string;
-  /** What our reader makes of that text: the text is neither written nor parsed. */
+  /**
+   * The document that our reader makes of that text, without writing and parsing it. Texts that break legacy's XML stay
+   * as legacy has them, although the text that we write escapes them.
+   */
   asRead: (document: JsonObject, format: LegacyFormat) => JsonObject;
 };
 
@@ -21,11 +24,10 @@ export const legacyWriter = (output: Rule, form: LegacyForm): LegacyWriter => {
   const root = shapeOf(form);
   const verbatim = new Set(verbatimPaths(output));
   const markup = new Set(markupPaths(output));
-  /** Our reader does not decode a verbatim text, and keeps its blanks except around markup. */
+  /** Our reader keeps the blanks of a verbatim text except around markup. */
   const readXml = ({ path }: Shape, value: Json): Json => {
-    const text = writtenText(value);
-    if (!verbatim.has(path)) return readText(fitForXml(text));
-    return markup.has(path) ? readText(xmlText(text, true)) : withLineFeeds(xmlText(text, true));
+    const text = fitForXml(writtenText(value));
+    return verbatim.has(path) && !markup.has(path) ? withLineFeeds(text) : readText(text);
   };
   const readings: Record<LegacyFormat, Reading> = {
     xml: { format: "xml", textOf: readXml },
@@ -64,7 +66,7 @@ const valuesFor = ({ constant, times }: Shape, value: Json | undefined): readonl
 const writtenText = (value: Json): string =>
   Array.isArray(value) ? value.map(writtenText).join(",") : isObject(value) || value === null ? "" : String(value);
 
-/** The way that a reader finds a document: the value that it has for a text, and lists as a template writes them. */
+/** The way in which a reader finds texts and lists in a document. */
 type Reading = { format: LegacyFormat; isTemplate?: true; textOf(shape: Shape, value: Json): Json };
 
 const contentOf = (shape: Shape, value: Json, reading: Reading): Json => {
@@ -81,7 +83,7 @@ const contentOf = (shape: Shape, value: Json, reading: Reading): Json => {
       if (inner.times === "*" || values.length > 0) content[inner.name] = values;
     } else if (values.length > 0 && !(inner.is === "text" && !isTemplate && isUnset(values[0]))) {
       const place = format === "xml" && inner.is === "attribute" ? attributes : content;
-      place[inner.is === "text" ? "value" : inner.name] = values.length === 1 ? (values[0] as Json) : values;
+      place[inner.name] = values.length === 1 ? (values[0] as Json) : values;
     }
   }
   Object.assign(content, attributes);
