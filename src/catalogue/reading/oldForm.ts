@@ -47,6 +47,7 @@ export const writeOldForm = (
   const document = writer.documentOf(ours, format);
   const known = others === undefined || format === "json" ? undefined : parseJson(others);
   const whole = complete && Array.isArray(known) ? complete.into(document, known) : document;
+  if (whole === undefined) return { rows, failed: "a row lacks a value" };
   const type = format === "json" ? "application/json; charset=utf-8" : "text/xml; charset=utf-8";
   return { rows, written: { answer: { status: 200, type, body: writer.write(whole, format) } } };
 };
