@@ -15,7 +15,7 @@ export type StoredComparisons = {
 };
 
 type ComparisonsSettings = StoredComparisons & {
-  core: Pick<Core, "meter" | "catalogue" | "events" | "provedReads" | "settings">;
+  core: Pick<Core, "meter" | "catalogue" | "events" | "observer" | "provedReads" | "settings">;
   /** Called with each unexplained difference that is new. */
   onUnexplained: (difference: NewDifference) => void;
 };

@@ -7,7 +7,7 @@ import { type ComparedRequests, openComparedRequests } from "./comparedRequests.
 import { openDifferences } from "./differences.ts";
 import { covers, type MigrationSettings } from "./settings.ts";
 
-type ReadingCore = Pick<Core, "catalogue" | "events" | "provedReads" | "settings">;
+type ReadingCore = Pick<Core, "catalogue" | "events" | "observer" | "provedReads" | "settings">;
 
 const none = zeroCounts();
 
@@ -66,7 +66,10 @@ export class OldClients {
       const cause = `old clients: ${reason ?? `no named loss covers ${at}`}`;
       return { path: at, at, form: "lost", kind: reason === undefined ? "unexplained" : "expected", cause, count: 1 };
     });
+    const wasProven = this.isProven(endpoint);
     this.requests.get(endpoint)?.add(path, resultOf(differences));
+    if (wasProven && !this.isProven(endpoint))
+      this.#core.observer.event("old_clients_held", { endpoint, why: this.objection(endpoint) });
     this.differences.add({
       id: path,
       endpoint,

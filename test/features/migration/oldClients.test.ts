@@ -71,6 +71,7 @@ describe("the evidence on old clients", () => {
       await readOld(path);
     await readOld("data/61", { method: "POST" });
     expect(await oldClientsOf(gateway)).toMatchObject({ equal: 2, expected: 0, unexplained: 1, isMoved: false });
+    expect(gateway.observer.counts()).toMatchObject({ "old_clients_held getDataset": 1 });
     expect(await oldClientsOf(gateway, "getFlow")).toMatchObject({ equal: 0, expected: 1, unexplained: 0 });
     expect(await oldClientsOf(gateway, "getTask")).toBeUndefined();
 
