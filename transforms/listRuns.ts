@@ -4,7 +4,6 @@ import {
   flag,
   form,
   integer,
-  type Json,
   type JsonObject,
   type LegacyForm,
   member,
@@ -42,9 +41,10 @@ const taskTypes: NonNullable<LegacyForm["complete"]> = {
   },
   into(legacy, tasks) {
     const types = new Map(tasks.map((task) => [member(task, "task_id"), member(task, "task_type_id")]));
-    const typeOf = (run: Json): Json => types.get(member(run, "task_id")) ?? "";
     const runs = entriesOf(member(legacy, "runs", "run")) as JsonObject[];
-    return { runs: { run: runs.map((run) => ({ ...run, task_type_id: typeOf(run) })) } };
+    const run = runs.map((row) => ({ ...row, task_type_id: types.get(member(row, "task_id")) ?? null }));
+    // The list of tasks leaves out those on private datasets, and legacy's list of runs does not.
+    return run.some(({ task_type_id: type }) => type === null) ? undefined : { runs: { run } };
   },
 };
 

@@ -15,12 +15,12 @@ export type LegacyForm = {
   codes?: Readonly<Record<string, string>>;
   /**
    * Values of legacy's XML that our rows lack: the endpoint that has them, its inputs for these rows of ours, and
-   * legacy's document with the values of the rows that these answer.
+   * legacy's document with the values of the rows that these answer; `undefined` if a row has none.
    */
   complete?: {
     endpoint: string;
     inputs: (ours: readonly Json[]) => Record<string, unknown>[];
-    into: (legacy: JsonObject, rows: readonly Json[]) => JsonObject;
+    into: (legacy: JsonObject, rows: readonly Json[]) => JsonObject | undefined;
   };
   /** Legacy refuses this list if it has no filter. */
   needsFilter?: true;

@@ -45,7 +45,8 @@ export const writeOldForm = (
   const writer = oldFormWriter(output, legacyForm);
   const document = writer.documentOf(ours, format);
   const known = others === undefined ? undefined : parseJson(others);
-  const whole = complete && Array.isArray(known) ? complete.into(document, known) : document;
+  const whole = complete && format === "xml" && Array.isArray(known) ? complete.into(document, known) : document;
+  if (whole === undefined) return { rows, failed: "another endpoint lacks values of its rows" };
   const type = format === "json" ? "application/json; charset=utf-8" : "text/xml; charset=utf-8";
   return { rows, written: { answer: { status: 200, type, body: writer.write(whole, format) } } };
 };

@@ -254,6 +254,8 @@ describe("a list without a limit", () => {
     ask xml/run/list/task/1 -> 200 modern no-store same
     modern got 1
     ask xml/run/list/task/1/limit/2 -> 200 modern stored same
+    ask xml/run/list/task/7/limit/2 -> 200 legacy bytes
+    ask owner xml/run/list/task/7/limit/2 -> 200 modern no-store has:task_type_id>1<
     modern is down listTasks
     pass 61 s
     ask xml/run/list/task/1 -> 200 legacy bytes
