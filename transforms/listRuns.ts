@@ -42,7 +42,8 @@ const taskTypes: NonNullable<LegacyForm["complete"]> = {
     const types = new Map(tasks.map((task) => [member(task, "task_id"), member(task, "task_type_id")]));
     const runs = entriesOf(member(legacy, "runs", "run")) as JsonObject[];
     const run = runs.map((row) => ({ ...row, task_type_id: types.get(member(row, "task_id")) ?? null }));
-    return run.some((row) => row.task_type_id === null) ? undefined : { runs: { run } };
+    // The list of tasks leaves out those on private datasets, and legacy's list of runs does not.
+    return run.some(({ task_type_id: type }) => type === null) ? undefined : { runs: { run } };
   },
 };
 

@@ -180,14 +180,16 @@ export class OldReads {
           break;
         }
         case "pass":
-          return false;
+          // The other backend may have an earlier answer.
+          return read.side?.moved !== undefined && this.#substituteFor(req, res, read);
         case "passOrStored":
           if (known.found !== undefined) this.#showsMoreToKeys.set(cacheKey.key, true);
           return this.#substituteFor(req, res, read);
         case "say103":
           return this.#replies.sendRefusal(res, read);
         default: {
-          if (known.found === "failure" && read.side && (await this.#replies.sendStored(req, res, read))) return true;
+          const isNone = known.found === "failure" || known.found === "doubted";
+          if (isNone && read.side && (await this.#replies.sendStored(req, res, read))) return true;
           const reply = step === "say107" ? uncached(this.#cached.unasked(read).answer) : served;
           if (!res.destroyed) this.#replies.send(req, res, read, reply as Served);
           return true;
@@ -227,8 +229,8 @@ export class OldReads {
   #foundIn(served: Served | NotForCache): NonNullable<Known["found"]> {
     if (served === "notForCache") return "none";
     const { answer, forOne } = served;
-    if (answer.status === 200) return "ok";
     if (forOne === "unasked" || !this.#cached.isOfLegacy(answer)) return "failure";
+    if (answer.status === 200) return "ok";
     return isFailure(judgedStatus(answer)) ? "doubted" : "other";
   }
 }

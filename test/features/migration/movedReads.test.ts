@@ -254,6 +254,8 @@ describe("a list without a limit", () => {
     ask xml/run/list/task/1 -> 200 modern no-store same
     modern got 1
     ask xml/run/list/task/1/limit/2 -> 200 modern stored same
+    ask xml/run/list/task/7/limit/2 -> 200 legacy bytes
+    ask owner xml/run/list/task/7/limit/2 -> 200 modern no-store has:task_type_id>1<
     modern is down listTasks
     pass 61 s
     ask xml/run/list/task/1 -> 200 legacy bytes
@@ -315,15 +317,28 @@ describe("when a side fails", () => {
     c -> 200 modern no-store
     legacy got 2
   `;
-  script("both: modern's earlier document, on both interfaces; else an error")`
-    ask json/data/61 -> 200 modern
+  for (const form of ["down", "page-403", "page-301", "page-200", "page-502", "empty-500", "empty-200", "database"])
+    script(`both, ${form}: modern's earlier document, on both interfaces; else an error`)`
+      ask owner json/data/61 -> 200 modern
+      modern is down
+      legacy is ${form}
+      pass 86400 s
+      ask json/data/61 -> 200 modern stale-if-error same
+      ask json/data/61 -> 200 modern stale-if-error same
+      ask owner xml/data/61 -> 200 modern stale-if-error same
+      ask session data/61 -> 200 modern stale-if-error same
+      ask other json/data/61 -> 200 modern stale-if-error same
+      ask browser json/data/61 -> 200 modern stale-if-error same
+      ask /v1/datasets/61 -> 200 modern stale-if-error
+      ask json/data/2 -> !modern
+      ask /v1/datasets/2 -> !200
+    `;
+  script("both: legacy's earlier document, if there is one")`
     modern is down
+    ask json/data/61 -> 200 legacy stored bytes
     legacy is down
     pass 86400 s
-    ask json/data/61 -> 200 modern stale-if-error same
-    ask owner xml/data/61 -> 200 modern stale-if-error same
-    ask /v1/datasets/61 -> 200 modern stale-if-error
-    ask json/data/2 -> 503 legacy code=107
-    ask /v1/datasets/2 -> 503
+    ask json/data/61 -> 200 legacy stale-if-error bytes
+    ask json/data/2 -> !200 legacy code=107
   `;
 });
