@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { type LedgerEntry, ledgerOf } from "../../libraries/compare/ledger.ts";
 import { buildId } from "../../src/operation/index.ts";
 import { type Core, legacyDecision, type Writes } from "../../src/gateway/index.ts";
+import { counted } from "../../libraries/ui/wording.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import type { Stores } from "../../libraries/stores/keyValueStore.ts";
 import { memoryStores } from "../../libraries/stores/openStores.ts";
@@ -106,7 +107,10 @@ const open = async (
     },
     start: async () => {
       const none = noneSet();
-      return { line: describeStages(migration) + (none === undefined ? "" : `; ${none}`) };
+      const moved = core.provedReads.size;
+      const oldClients = moved === 0 ? undefined : `old clients of ${counted(moved, "endpoint")} may follow them`;
+      const parts = [describeStages(migration), none, oldClients].filter((part) => part !== undefined);
+      return { line: parts.join("; ") };
     },
     async close() {
       await layer?.idle();

@@ -64,7 +64,12 @@ export const openReplies = (
     const request = { method: "GET", acceptEncoding, ifNoneMatch, keyed, cors: dialect.cors(req, exchange) };
     const reply = replyWith({ ...served, decision }, request, performance.now(), dialect.writeHeaders);
     const isSent = sendWhole(res, reply);
-    counts.count(read.cacheKey.endpoint, isSent ? result : "error", performance.now() - exchange.started);
+    counts.count(
+      read.cacheKey.endpoint,
+      isSent ? result : "error",
+      performance.now() - exchange.started,
+      decision?.backend,
+    );
   };
 
   /** Sends legacy's refusal of this key again, while legacy itself gives no answer. */

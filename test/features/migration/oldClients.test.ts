@@ -160,7 +160,8 @@ describe("a step towards modern", () => {
 
 describe("an endpoint that modern answers already", () => {
   test("its old clients follow as soon as the evidence holds", async () => {
-    const { migration, readOld, reload } = await opened({ getDataset: { stage: "modern" } }, "getDataset");
+    const gateway = await opened({ getDataset: { stage: "modern" } }, "getDataset");
+    const { migration, operate, readOld, reload } = gateway;
     const moves = () => migration.movesOldClients("getDataset");
     expect(moves()).toBe(false);
     await readOld("json/data/3");
@@ -168,6 +169,14 @@ describe("an endpoint that modern answers already", () => {
     odd.isOn = false;
     await readOld("json/data/3");
     expect(moves()).toBe(true);
+    // Operators find and purge modern's entry by the old address, too.
+    await readOld("json/data/61");
+    const url = "/api/v1/json/data/61";
+    const stored = async () => (await operate("GET", `/cache?url=${url}`)).body;
+    expect(await stored()).toMatchObject({ answers: [{ endpoint: "getDataset", status: 200 }] });
+    expect(await operate("POST", "/purge", { url })).toMatchObject({ status: 200 });
+    expect(await stored()).toMatchObject({ answers: [] });
+    expect((await gateway.startLine()).split("; ").at(-1)).toBe("old clients of 1 endpoint may follow them");
     await reload({ STAGES: { getDataset: { stage: "shadow", share: 100 } } });
     expect(moves()).toBe(false);
   });
