@@ -103,7 +103,8 @@ const wordsOf = (answer: Answered, direct: Answered): string[] => {
  *   it (`undecided`: it does not say), words of `Cache-Status`, `Cache-Control` and `Content-Encoding`, legacy's code
  *   (`code=112`), a list's datasets (`rows=3`); `same`: legacy's document for this caller; `bytes`: in its bytes;
  *   `byHitPath`; `has:iris`: a text; `!hit`: not that word. `ask 7 ...`: without a key, from address 7. `... with
- *   If-None-Match: TAG`: with a header, and the validator of the last answer. `a: ask ...` goes on; `a -> 200` waits.
+ *   If-None-Match: TAG`: with a header, and the validator of the last answer. `ask owner,admin json/data/16, data/17`:
+ *   each asks for each. `-> 200 stored | 200 hit`: two requests. `a: ask ...` goes on; `a -> 200` waits.
  * - `legacy is down`, or another form of outage, or `well`; `modern is html listTasks`: a fault, in an endpoint or in
  *   requests with a text. `modern holds` its answers; `modern answers 2` of them, or all.
  * - `legacy got 2`, `modern got 1`: so many requests since the last such step. `3 stored`. `tag 61`: a write to legacy.
@@ -149,11 +150,16 @@ const run = async (text: string, options: Options): Promise<void> => {
 
   const steps: Steps = [
     [
-      /^(?:(\w+): )?(HEAD |POST )?ask (?:(\w+) )?(\S*\/\S*)(?: with ([\w-]+): (.*?))?(?: -> (.+))?$/,
-      async (label = "", method, who = "1", path = "", name, value = "", expected) => {
-        running.set(label, begin(method?.trim(), who, path, name, value));
-        if (expected !== undefined) await running.get(label)?.(expected);
+      /^(HEAD |POST )?ask (?:([\w,]+) )?(\S*\/\S*(?:, \S*\/\S*)*)(?: with ([\w-]+): (.*?))? -> (.+)$/,
+      async (method, who = "1", paths = "", name, value = "", expected = "") => {
+        for (const caller of who.split(","))
+          for (const path of paths.split(", "))
+            for (const words of expected.split(" | ")) await begin(method?.trim(), caller, path, name, value)(words);
       },
+    ],
+    [
+      /^(\w+): ask (?:(\w+) )?(\S+)$/,
+      (label = "", who = "1", path = "") => running.set(label, begin(undefined, who, path, undefined, "")),
     ],
     [/^(\w+) -> (.+)$/, (label = "", expected = "") => running.get(label)?.(expected)],
     [/^legacy is (\S+)$/, (form) => Object.assign(legacy, { trouble: form === "well" ? undefined : form })],
