@@ -24,7 +24,7 @@ import {
 } from "../src/catalogue/index.ts";
 import { idFilter, listBy, MAX_ROWS } from "./filters.ts";
 import { legacyError } from "./legacyErrors.ts";
-import { bareSigns, repeats } from "./legacyLosses.ts";
+import { noNumber, repeats } from "./legacyLosses.ts";
 import { limitTooHigh } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
 import { requireFilter, runFilters, runGroups } from "./runLists.ts";
@@ -127,9 +127,9 @@ const evaluationList = <T>(
         page: MAX_ROWS,
         adapt: unwrapParameters,
         losses: {
-          "/evaluations/evaluation/flow_name": bareSigns,
-          "/evaluations/evaluation/data_name": bareSigns,
-          "/evaluations/evaluation/parameters/parameter": repeats,
+          "/evaluations/evaluation/value": noNumber,
+          "/evaluations/evaluation/array_data": noNumber,
+          ...(exampleMembers && { "/evaluations/evaluation/parameters/parameter": repeats }),
         },
       },
     ),

@@ -1,10 +1,10 @@
-import { lowercase, type Rule } from "../src/catalogue/index.ts";
+import { type Json, lowercase, type Rule } from "../src/catalogue/index.ts";
 
-/** How uploaders of the two common formats spell them; legacy keeps any spelling. */
-const spelled: Record<string, string> = { arff: "ARFF", sparse_arff: "Sparse_ARFF" };
+/** The usual spelling of the two common formats; legacy keeps any spelling. */
+const spelled = new Map<Json, string>([
+  ["arff", "ARFF"],
+  ["sparse_arff", "Sparse_ARFF"],
+]);
 
-/** The name of a format. */
-export const formatName: Rule<string> = {
-  ...lowercase,
-  write: (ours) => (typeof ours === "string" ? (spelled[ours] ?? ours) : undefined),
-};
+/** The name of a dataset's format. */
+export const formatName: Rule<string> = { ...lowercase, write: (ours) => spelled.get(ours) ?? ours };

@@ -22,14 +22,12 @@ import {
 } from "../src/catalogue/index.ts";
 import { formatName } from "./formatName.ts";
 import { legacyError } from "./legacyErrors.ts";
-import { emptyValues, formatCase } from "./legacyLosses.ts";
+import { emptyValues, formatCase, splitNames } from "./legacyLosses.ts";
 import { firstDataset } from "./firstEntry.ts";
 import { ofDataset } from "./lifetimes.ts";
 
 /** Legacy names a Parquet file for almost every format, but has the file only for ARFF. */
 const isArff = ({ format }: JsonObject): boolean => typeof format === "string" && format.toLowerCase() === "arff";
-
-const splitNames = "The new interface splits texts at commas, and keeps neither quotes nor empty entries.";
 
 /** Milliseconds after its upload in which legacy's workers process a dataset; later they never do. */
 const PROCESSED_WITHIN = 24 * 3_600_000;
@@ -100,6 +98,7 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
         "/data_set_description/contributor": splitNames,
         "/data_set_description/default_target_attribute": splitNames,
         "/data_set_description/row_id_attribute": splitNames,
+        "/data_set_description/original_data_url": splitNames,
         "/data_set_description/ignore_attribute": emptyValues,
         "/data_set_description/citation": emptyValues,
       },

@@ -12,6 +12,7 @@ import {
 } from "../src/catalogue/index.ts";
 import { firstDataset } from "./firstEntry.ts";
 import { legacyError } from "./legacyErrors.ts";
+import { noNumber } from "./legacyLosses.ts";
 import { ofDataset } from "./lifetimes.ts";
 
 export const getDatasetQualities = endpoint("GET /datasets/qualities/{dataset_id}", {
@@ -29,7 +30,7 @@ export const getDatasetQualities = endpoint("GET /datasets/qualities/{dataset_id
 
   legacyForm: form("data_qualities{quality*{name value}}", {
     codes: { 111: "361", 112: "361" },
-    losses: { "/data_qualities/quality/value": "The new interface has `null` for `NaN` and infinite numbers." },
+    losses: { "/data_qualities/quality/value": noNumber },
   }),
   cache: ofDataset("24h"),
   first: firstDataset,

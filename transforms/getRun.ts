@@ -26,7 +26,7 @@ import {
 } from "../src/catalogue/index.ts";
 import { MAX_ARRAY_LEVELS } from "./evaluations.ts";
 import { legacyError } from "./legacyErrors.ts";
-import { bareSigns } from "./legacyLosses.ts";
+import { noNumber } from "./legacyLosses.ts";
 import { lasting } from "./lifetimes.ts";
 
 /** A text that legacy escapes in neither format: if that breaks its JSON, the XML has the text as it was written. */
@@ -124,9 +124,8 @@ export const getRun = endpoint("GET /run/{run_id}", {
         "/run/error": bothErrors,
         "/run/error_message": bothErrors,
         "/run/run_details": "The specification drops this field.",
-        "/run/uploader_name": bareSigns,
-        "/run/input_data/dataset/url": bareSigns,
-        "/run/output_data/file/url": bareSigns,
+        "/run/output_data/evaluation/value": noNumber,
+        "/run/output_data/evaluation/array_data": noNumber,
       },
     },
   ),

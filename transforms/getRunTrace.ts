@@ -17,7 +17,6 @@ import {
   verbatim,
 } from "../src/catalogue/index.ts";
 import { legacyError } from "./legacyErrors.ts";
-import { bareSigns } from "./legacyLosses.ts";
 import { lasting } from "./lifetimes.ts";
 
 const iteration = object({
@@ -49,7 +48,9 @@ export const getRunTrace = endpoint("GET /run/trace/{run_id}", {
   ),
 
   legacyForm: form("trace{run_id trace_iteration*{repeat fold iteration setup_string evaluation selected}}", {
-    losses: { "/trace/trace_iteration/setup_string": bareSigns },
+    losses: {
+      "/trace/trace_iteration/*": "Ours are in the order of repeat, fold and iteration.",
+    },
   }),
   cache: { ...lasting, groups: ({ run_id }, ours) => entity("run", run_id, ours !== undefined) },
   examples: { one: { run_id: 1 }, none: { run_id: 3 }, unknown: { run_id: 1_000_000 } },

@@ -16,6 +16,7 @@ import {
   unwrapped,
 } from "../src/catalogue/index.ts";
 import { legacyError } from "./legacyErrors.ts";
+import { emptyValues } from "./legacyLosses.ts";
 import { lasting } from "./lifetimes.ts";
 
 const named = { name: text };
@@ -85,12 +86,14 @@ export const getTask = endpoint("GET /tasks/{task_id}", {
     }),
   ),
 
-  legacyForm:
-    form(`task{task_id task_name task_type_id task_type input*{@name data_set?{data_set_id labeled_data_set_id?
+  legacyForm: form(
+    `task{task_id task_name task_type_id task_type input*{@name data_set?{data_set_id labeled_data_set_id?
     target_feature? target_feature_left? target_feature_right? target_feature_event? target_value?}
     estimation_procedure?{id type data_splits_url? parameter*{@name =value}} cost_matrix?
     evaluation_measures?{evaluation_measure+} annotation_cost? batch_size? number_samples? quality_measure? time_limit?}
-    output*{@name predictions?{format feature*{@name @type}}} tag*}`),
+    output*{@name predictions?{format feature*{@name @type}}} tag*}`,
+    { losses: { "/task/input/data_set/target_feature": emptyValues } },
+  ),
   cache: { ...lasting, groups: ({ task_id }, ours) => entity("task", task_id, ours !== undefined) },
   examples: { one: { task_id: 1 }, unknown: { task_id: 1_000_000 } },
   exampleAnswer: {

@@ -13,6 +13,7 @@ import {
   timestamp,
 } from "../src/catalogue/index.ts";
 import { legacyError } from "./legacyErrors.ts";
+import { splitNames } from "./legacyLosses.ts";
 import { fixed } from "./lifetimes.ts";
 
 export const getTaskType = endpoint("GET /tasktype/{id}", {
@@ -36,8 +37,10 @@ export const getTaskType = endpoint("GET /tasktype/{id}", {
     }),
   }),
 
-  legacyForm: form(`task_type{id name description creator* contributor* creation_date
-    input*{@name requirement? data_type?}}`),
+  legacyForm: form(
+    `task_type{id name description creator* contributor* creation_date input*{@name requirement? data_type?}}`,
+    { losses: { "/task_type/creator": splitNames, "/task_type/contributor": splitNames } },
+  ),
   cache: { ...fixed, groups: ({ id }, ours) => entity("tasktype", id, ours !== undefined) },
   examples: { classification: { id: 1 }, unknown: { id: 1_000_000 } },
   exampleAnswer: {

@@ -26,7 +26,7 @@ import {
   page,
   tagFilter,
 } from "./filters.ts";
-import { bareSigns, formatCase, noNumber } from "./legacyLosses.ts";
+import { formatCase, noNumber } from "./legacyLosses.ts";
 import { formatName } from "./formatName.ts";
 import { legacyError } from "./legacyErrors.ts";
 import { pagedList } from "./pagedList.ts";
@@ -70,7 +70,6 @@ export const listDatasets = pagedList("POST /datasets/list", {
       isTemplate: true,
       page: 10_000,
       losses: {
-        "/data/dataset/name": bareSigns,
         "/data/dataset/uploader": "The rows of the new interface have no uploader.",
         "/data/dataset/format": formatCase,
         "/data/dataset/quality": noNumber,

@@ -1,7 +1,6 @@
 import { collection, form, integer, nullable, object, text, verbatim } from "../src/catalogue/index.ts";
 import { idFilter, listBy, page, tagFilter } from "./filters.ts";
 import { legacyError } from "./legacyErrors.ts";
-import { bareSigns } from "./legacyLosses.ts";
 import { pagedList } from "./pagedList.ts";
 
 export const listFlows = pagedList("POST /flows/list", {
@@ -24,11 +23,6 @@ export const listFlows = pagedList("POST /flows/list", {
   legacyForm: form("flows{flow*{#id full_name name #version external_version #uploader}}", {
     isTemplate: true,
     page: 10_000,
-    losses: {
-      "/flows/flow/full_name": bareSigns,
-      "/flows/flow/name": bareSigns,
-      "/flows/flow/external_version": bareSigns,
-    },
   }),
   groups: () => [collection("flow")],
   examples: { firstFive: { limit: 5 }, byTag: { tag: "trees" }, none: { tag: "no-such-tag" } },

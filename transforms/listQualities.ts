@@ -6,7 +6,7 @@ export const listQualities = endpoint("GET /datasets/qualities/list", {
   input: {},
   legacy: () => get`/data/qualities/list`,
   output: object({ data_qualities_list: object({ quality: list(text) }) }),
-  legacyForm: form("data_qualities_list{quality*}"),
+  legacyForm: form("data_qualities_list{quality+}"),
   cache: { ...fixed, groups: () => [collection("quality")] },
   modern: { codes: [641] },
   examples: { all: {} },

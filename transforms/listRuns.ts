@@ -16,7 +16,6 @@ import {
 } from "../src/catalogue/index.ts";
 import { idFilter, idList, listBy, MAX_ROWS, page } from "./filters.ts";
 import { legacyError } from "./legacyErrors.ts";
-import { bareSigns } from "./legacyLosses.ts";
 import { limitTooHigh } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
 import { requireFilter, runFilters, runGroups } from "./runLists.ts";
@@ -93,8 +92,6 @@ export const listRuns = pagedList("POST /runs/list", {
       complete: taskTypes,
       losses: {
         "/runs/run/task_type_id": "The rows of the new interface lack it; it is read from the list of tasks.",
-        "/runs/run/error_message": bareSigns,
-        "/runs/run/run_details": bareSigns,
       },
     },
   ),

@@ -10,6 +10,7 @@ import {
   object,
   text,
 } from "../src/catalogue/index.ts";
+import { splitNames } from "./legacyLosses.ts";
 import { fixed } from "./lifetimes.ts";
 
 export const listTaskTypes = endpoint("GET /tasktype/list", {
@@ -23,10 +24,8 @@ export const listTaskTypes = endpoint("GET /tasktype/list", {
       ),
     }),
   }),
-  legacyForm: form("task_types{task_type*{id name description creator}}", {
-    losses: {
-      "/task_types/task_type/creator": "The new interface lists the names, without the blanks and quotes around each.",
-    },
+  legacyForm: form("task_types{task_type+{id name description creator}}", {
+    losses: { "/task_types/task_type/creator": splitNames },
   }),
   cache: { ...fixed, groups: () => [collection("tasktype")] },
   examples: { all: {} },

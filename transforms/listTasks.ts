@@ -14,7 +14,7 @@ import {
   verbatim,
 } from "../src/catalogue/index.ts";
 import { datasetName, datasetSizes, datasetStatus, idFilter, idList, listBy, page, tagFilter } from "./filters.ts";
-import { bareSigns, formatCase, noNumber } from "./legacyLosses.ts";
+import { formatCase, noNumber } from "./legacyLosses.ts";
 import { formatName } from "./formatName.ts";
 import { legacyError } from "./legacyErrors.ts";
 import { pagedList } from "./pagedList.ts";
@@ -55,11 +55,11 @@ export const listTasks = pagedList("POST /tasks/list", {
 
   legacyForm: form(
     `tasks{task*{#task_id #task_type_id task_type #did name status format input*?{@name =value} quality*?{@name =value}
-      tags*?}}`,
+    tags*?}}`,
     {
       isTemplate: true,
       page: 10_000,
-      losses: { "/tasks/task/name": bareSigns, "/tasks/task/format": formatCase, "/tasks/task/quality": noNumber },
+      losses: { "/tasks/task/format": formatCase, "/tasks/task/quality": noNumber },
     },
   ),
   // The list shows the names and states of datasets.

@@ -20,7 +20,6 @@ import {
   unwrapped,
   verbatim,
 } from "../src/catalogue/index.ts";
-import { bareSigns } from "./legacyLosses.ts";
 import { listed } from "./lifetimes.ts";
 import { legacyError } from "./legacyErrors.ts";
 
@@ -107,7 +106,7 @@ export const tagsInUse = (kind: Taggable) =>
     legacy: () => get`/${kind}/tag/list`,
     // Legacy escapes tags in its JSON, but not in its XML.
     output: unwrapped(`${kind}_tag_list`, unwrapped("tag", anyOrder(list(verbatim(text))))),
-    legacyForm: form(`${kind}_tag_list{tag*}`, { isTemplate: true, losses: { [`/${kind}_tag_list/tag`]: bareSigns } }),
+    legacyForm: form(`${kind}_tag_list{tag*}`, { isTemplate: true }),
     cache: {
       ...listed,
       fresh: "5m",

@@ -1,9 +1,4 @@
-import {
-  type Classification,
-  type DifferenceResult,
-  differenceResults,
-  resultOf,
-} from "../../libraries/compare/difference.ts";
+import { type DifferenceResult, differenceResults, resultOf } from "../../libraries/compare/difference.ts";
 import type { LedgerEntry } from "../../libraries/compare/ledger.ts";
 import type { Core } from "../../src/gateway/index.ts";
 import { type ComparedRequests, openComparedRequests } from "./comparedRequests.ts";
@@ -20,7 +15,7 @@ export type StoredComparisons = {
 };
 
 type ComparisonsSettings = StoredComparisons & {
-  core: Pick<Core, "meter" | "catalogue" | "events" | "provedReads" | "settings">;
+  core: Pick<Core, "meter" | "catalogue" | "events" | "observer" | "provedReads" | "settings">;
   /** Called with each unexplained difference that is new. */
   onUnexplained: (difference: NewDifference) => void;
 };
@@ -61,7 +56,7 @@ export class Comparisons {
   }
 
   /** The differences of one kind, and those of old clients. */
-  view(kind: Classification): DifferenceView[] {
+  view(kind: DifferenceView["kind"]): DifferenceView[] {
     return [...this.differences.view(kind), ...this.oldClients.differences.view(kind)];
   }
 

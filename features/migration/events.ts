@@ -29,6 +29,12 @@ export const migrationEvents: EventDefinitions = {
     notes:
       "At least 100 requests fall into one bucket: the share moves all callers or none. See [behind a proxy](#behind-a-proxy).",
   },
+  old_clients_held: {
+    level: "warn",
+    msg: "Old clients of an endpoint no longer follow its stage.",
+    notes:
+      "Legacy's answer to one of them has what modern's would lose, and no named loss covers it. Legacy answers old clients until that is mended, or a move gives a reason. `GET /differences` has the places.",
+  },
   stages_lost: {
     level: "error",
     msg: "Redis has lost stages that were set at run time; those of the configuration hold.",

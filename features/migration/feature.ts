@@ -11,7 +11,6 @@ import { migrationEvents } from "./events.ts";
 import { addMigrationRoutes } from "./console/routes.ts";
 import { openModern } from "./modern.ts";
 import { meterStages } from "./metrics.ts";
-import { movedReads } from "./oldClients.ts";
 import { Migration } from "./migration.ts";
 import { openEvidenceStore } from "./savedEvidence.ts";
 import { stageText } from "./stage.ts";
@@ -42,9 +41,9 @@ const open = async (
   settings: MigrationSettings,
   { times = {}, ...parts }: MigrationParts = {},
 ) => {
-  const { isCheck } = core;
+  const { catalogue, isCheck } = core;
   const { MODERN_URL: url } = settings;
-  const { endpoints, expectedDifferences: shipped } = core.catalogue;
+  const { expectedDifferences: shipped } = catalogue;
   const expected = parts.expected ?? ledgerOf(settings.EXPECTED_DIFFERENCES, shipped);
   // Without a modern side Redis is only a cache, and the gateway starts without it.
   const stores = url === undefined ? memoryStores() : givenStores;
@@ -71,10 +70,10 @@ const open = async (
     },
     isShared,
     onSet: reportLost,
-    moved: movedReads(settings, endpoints),
     hasModern: modern !== undefined,
     look: times.look,
   });
+  migration.comparisons.oldClients.follow(settings);
   reportLost();
   store.onChange(reportLost);
   // No gateway without `MODERN_URL` needs its modules.
@@ -101,8 +100,10 @@ const open = async (
       const { checkMigration } = await import("./check.ts");
       return checkMigration(core, migration, modern, settings.STAGES, report);
     },
-    reload: (next: MigrationSettings) =>
-      migration.configure(next.STAGES, ledgerOf(next.EXPECTED_DIFFERENCES, shipped), movedReads(next, endpoints)),
+    reload: async (next: MigrationSettings) => {
+      await migration.configure(next.STAGES, ledgerOf(next.EXPECTED_DIFFERENCES, shipped));
+      migration.comparisons.oldClients.follow(next);
+    },
     start: async () => {
       const none = noneSet();
       return { line: describeStages(migration) + (none === undefined ? "" : `; ${none}`) };

@@ -5,19 +5,13 @@ import type { Gate, Stage } from "./stage.ts";
 /** Distinct requests by their latest result. `lower`: the lower Wilson bound of the good share of them. */
 export type Parity = ResultCounts & { lower: number };
 
-/**
- * Distinct requests of old clients by their latest result. `same`: our document, written back in legacy's form, is
- * legacy's. `named`: it differs only where the endpoint names the loss. `others`: it differs elsewhere.
- */
-export type OldEvidence = { same: number; named: number; others: number };
-
 /** The evidence on an endpoint from comparisons and answers: since its last move, except `all`. */
 export type Evidence = {
   /** It writes: such requests are never compared. */
   isWrite: boolean;
   all: Parity;
-  /** Of its old clients, if they follow the stage; since the endpoint's definition changed. */
-  oldClients?: OldEvidence | undefined;
+  /** The objection of the evidence on old clients, if they follow the stage: all of it counts in any stage. */
+  oldClients?: string | undefined;
   /** Distinct requests compared since the move, and minutes since the move. */
   requests: number;
   minutes: number;
@@ -128,9 +122,9 @@ const whyWorse = ({ parity, errorRate, p95 }: Gate, { recent, modern }: Evidence
 export const whyNotAdvance = (at: Pick<Stage, "stage">, evidence: Evidence, gate?: Gate): string | undefined => {
   if (evidence.isWrite) return "writes are never compared";
   const why = gate === undefined ? whyNotExplained(at, evidence.all) : whyNotProven(gate, evidence);
-  const held = evidence.oldClients && whyOldClientsStay(evidence.oldClients);
-  // A reason that is given against one of them is given against both.
-  return why && held ? `${why}; ${held}` : (why ?? held);
+  const reasons = [why, evidence.oldClients].filter((reason) => reason !== undefined);
+  // A reason to move anyway holds against both.
+  return reasons.length === 0 ? undefined : reasons.join("; ");
 };
 
 const whyNotExplained = ({ stage }: Pick<Stage, "stage">, { compared, drift, unexplained }: Parity) => {
@@ -140,15 +134,6 @@ const whyNotExplained = ({ stage }: Pick<Stage, "stage">, { compared, drift, une
   if (unexplained === 0) return undefined;
   const differ = unexplained === 1 ? "differs" : "differ";
   return `${formatNumber(unexplained)} of ${counted(conclusive, "compared request")} ${differ} without a reason (fix modern, or allow the differences in the ledger)`;
-};
-
-/** The reason why old clients may not follow an endpoint's stage, as a clause; `undefined`: they may. */
-export const whyOldClientsStay = ({ same, named, others }: OldEvidence): string | undefined => {
-  const compared = same + named + others;
-  if (compared === 0) return "no answer to old clients has been compared yet (the next that legacy gives is)";
-  return others === 0
-    ? undefined
-    : `${formatNumber(others)} of ${counted(compared, "compared answer")} to old clients would lose what no named loss covers`;
 };
 
 const whyNotProven = (

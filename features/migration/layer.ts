@@ -46,17 +46,12 @@ export const openLayer = (
   const read = async (context: Context, next: Handler, decided: StageDecision): Promise<Served> => {
     const isModern = decided.backend === "modern";
     const byModern = isModern ? await backend.read(context) : undefined;
-    const byLegacy = byModern ?? (await next(context));
-    // If neither side answers, modern's earlier answer is better than none.
-    const stored =
-      isModern && byModern === undefined && byLegacy.answer.status >= 500
-        ? await backend.readStored(context)
-        : undefined;
-    const served: Served = byModern ?? stored ?? byLegacy;
     const isFallback = isModern && byModern === undefined;
-    const decision: StageDecision = isFallback
-      ? { ...decided, backend: stored ? "modern" : "legacy", reason: "fallback" }
-      : decided;
+    const served = byModern ?? (await next(context));
+    // If neither side answers, modern's earlier answer is better than none.
+    const stored = isFallback && served.answer.status >= 500 ? await backend.readStored(context) : undefined;
+    const fallback = stored ? { reason: "stale" } : { backend: "legacy" as const, reason: "fallback" };
+    const decision: StageDecision = isFallback ? { ...decided, ...fallback } : decided;
     if (decision.stage === "legacy") return { ...served, decision };
     answers(decision.backend, decision.reason).value++;
     const afterwards = () => {
@@ -64,11 +59,11 @@ export const openLayer = (
         shadow.compare({ context, next, answered: served, backend: decision.backend });
     };
     return {
-      ...served,
+      ...(stored ?? served),
       decision,
       isDivided: decision.stage === "canary" || decided.reason === "forced",
-      // An incomplete list would differ from modern's.
-      ...(served.isIncomplete ? {} : { afterwards }),
+      // An incomplete list would differ from modern's, and an earlier answer from both.
+      ...(served.isIncomplete || stored ? {} : { afterwards }),
     };
   };
 

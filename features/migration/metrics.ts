@@ -39,10 +39,10 @@ export const meterStages = (meter: Meter, migration: Pick<Migration, "view">, sh
   );
   meter.gauge(
     "old_client_comparisons",
-    "Distinct requests of old clients, by what our answer in legacy's form would lose: same, named or others.",
+    "Distinct requests of old clients, by what our answer in legacy's form loses: nothing, a named loss, or more.",
     () =>
       Object.entries(migration.view()).flatMap(([endpoint, { oldClients }]) =>
-        (["same", "named", "others"] as const).flatMap((result) =>
+        (["equal", "expected", "unexplained"] as const).flatMap((result) =>
           oldClients ? [{ labels: { endpoint, result }, value: oldClients[result] }] : [],
         ),
       ),

@@ -3,15 +3,7 @@ import type { Core } from "../../src/gateway/index.ts";
 import { Comparisons, type StoredComparisons } from "./comparisons.ts";
 import { type Bucketing, decide, type StageDecision } from "./decide.ts";
 import type { ComparedAnswer } from "./differences.ts";
-import {
-  decideGate,
-  decideWithoutGate,
-  type Evidence,
-  type GateDecision,
-  type Parity,
-  whyNotAdvance,
-  whyOldClientsStay,
-} from "./gate.ts";
+import { decideGate, decideWithoutGate, type Evidence, type GateDecision, type Parity, whyNotAdvance } from "./gate.ts";
 import { openNotices } from "./notices.ts";
 import { callersOf, isForward, type MoveNote, type Stage, type StageInForce } from "./stage.ts";
 import { Stages, type StagesSettings } from "./stages.ts";
@@ -23,8 +15,6 @@ type MigrationOptions = StoredComparisons &
     isShared: boolean;
     /** Without a modern side neither the settings nor operators can move an endpoint out of `legacy`. */
     hasModern: boolean;
-    /** The endpoints whose old clients follow the stage. */
-    moved: readonly string[];
     /** Called when this gateway has stored a move. */
     onSet: () => void;
     /** Milliseconds between two checks of the gates. */
@@ -71,7 +61,6 @@ export class Migration {
       core,
       onUnexplained: (difference) => this.#notices.differs(difference),
     });
-    this.comparisons.oldClients.follow(options.moved);
     this.stages = new Stages({
       store: options.store,
       endpoints: this.endpoints,
@@ -169,8 +158,12 @@ export class Migration {
       parity: evidence.all,
       /** Since the endpoint's last move or this gateway's start: the gate looks at this. */
       parityInStage: track.parityInStage(at),
-      /** Of old clients, if `MOVE_LEGACY` names it: `why` they do not follow the stage, if they could. */
-      oldClients: this.#oldClientsOf(endpoint, evidence),
+      /** The evidence on old clients, if `MOVE_LEGACY` covers it; `isMoved`: they follow the stage. */
+      oldClients: this.#core.provedReads.has(endpoint)
+        ? { ...this.comparisons.oldClients.counts(endpoint), isMoved: this.movesOldClients(endpoint) }
+        : undefined,
+      /** The objection to letting old clients follow the stage, while modern has callers and they do not. */
+      oldClientsHeld: callersOf(at) > 0 && !this.movesOldClients(endpoint) ? evidence.oldClients : undefined,
       /** Since when callers may get wrong answers (ISO 8601): modern answers some, and differs without a reason. */
       wrongSince: callersOf(at) === 0 ? undefined : track.differsSince(at),
       /** Requests of the last five minutes, also a second. */
@@ -199,19 +192,12 @@ export class Migration {
   /** The facts that the audit log stores of this move: the reason if it, or that old clients follow it, needs any. */
   noteOf(endpoint: string, to: Stage, despite: string | undefined): MoveNote {
     if (despite === undefined) return {};
-    const { oldClients } = this.#evidence(endpoint);
-    if (oldClients && callersOf(to) > 0 && whyOldClientsStay(oldClients) !== undefined)
-      return { despite, oldClients: true };
-    return this.against(endpoint, to) === undefined ? {} : { despite };
+    const isHeld = callersOf(to) > 0 && this.comparisons.oldClients.objection(endpoint) !== undefined;
+    return isHeld ? { despite, oldClients: true } : this.against(endpoint, to) ? { despite } : {};
   }
 
-  /** Puts new stages, a new ledger and other `moved` endpoints in force. */
-  async configure(
-    configured: StagesSettings["configured"],
-    entries: readonly LedgerEntry[],
-    moved: readonly string[] = [],
-  ): Promise<void> {
-    this.comparisons.oldClients.follow(moved);
+  /** Puts new stages and a new ledger in force. */
+  async configure(configured: StagesSettings["configured"], entries: readonly LedgerEntry[]): Promise<void> {
     this.comparisons.replaceLedger(entries);
     const before = new Map(this.endpoints.map((name) => [name, this.stages.of(name).since]));
     await this.stages.configure(configured);
@@ -225,14 +211,8 @@ export class Migration {
   }
 
   #evidence(endpoint: string): Evidence {
-    const oldClients = this.comparisons.oldClients.evidenceOf(endpoint);
+    const oldClients = this.comparisons.oldClients.objection(endpoint);
     return { ...this.track(endpoint).evidence(this.stages.of(endpoint)), oldClients };
-  }
-
-  #oldClientsOf(endpoint: string, { oldClients }: Evidence) {
-    if (oldClients === undefined) return undefined;
-    const isMoved = this.movesOldClients(endpoint);
-    return { ...oldClients, isMoved, why: isMoved ? undefined : whyOldClientsStay(oldClients) };
   }
 
   /** The decision of an endpoint's gate; `undefined` if nothing moves it automatically. */

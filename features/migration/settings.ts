@@ -54,27 +54,23 @@ const errorsOf = (settings: MigrationSettings, endpoints: KnownEndpoints): strin
   ];
 };
 
-/** True if a setting with this list covers the endpoint. */
-export const isIn = (name: string, names: readonly string[]): boolean => names.includes("all") || names.includes(name);
-
 const wrongMoves = (
   { MOVE_LEGACY: moved, CACHE_LEGACY: cached, MODERN_URL }: MigrationSettings,
   endpoints: KnownEndpoints,
 ): string[] => {
-  const known = Object.keys(endpoints).filter((name) => endpoints[name]?.legacyForm !== undefined);
-  const isCached = (name: string) => (name === "all" ? cached.length > 0 : isIn(name, cached));
-  const uncached = moved.filter((name) => !isCached(name) && (name === "all" || known.includes(name)));
-  return [
-    ...unknownEndpoints("MOVE_LEGACY", Object.fromEntries(moved.map((name) => [name, true])), [...known, "all"]),
-    ...uncached.map(
-      (name) =>
-        `MOVE_LEGACY: ${JSON.stringify(name)} given, which CACHE_LEGACY does not cover; allowed is what it covers`,
-    ),
-    ...(moved.length > 0 && MODERN_URL === undefined
-      ? ["MOVE_LEGACY: given without MODERN_URL; allowed is both, or neither"]
-      : []),
-  ];
+  const able = Object.keys(endpoints).filter((name) => endpoints[name]?.legacyForm && covers(cached, name));
+  const allowed = MODERN_URL === undefined || able.length === 0 ? [] : [...able, "all"];
+  const what =
+    allowed.length === 0
+      ? "is none without MODERN_URL and CACHE_LEGACY"
+      : `are, of CACHE_LEGACY, ${allowed.join(", ")}`;
+  return moved
+    .filter((name) => !allowed.includes(name))
+    .map((name) => `MOVE_LEGACY: ${JSON.stringify(name)} given; allowed ${what}`);
 };
+
+/** True if a list of endpoints, or of `all`, has this name. */
+export const covers = (list: readonly string[], name: string): boolean => list.includes("all") || list.includes(name);
 
 const withoutModern = ({ MODERN_URL, STAGES }: MigrationSettings): string[] =>
   MODERN_URL !== undefined

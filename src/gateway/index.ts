@@ -3,7 +3,7 @@
 export type { WriteFate } from "./answer/answerFunctions.ts";
 export type { CallerIdentity, Context, Handler, Layer } from "./answer/context.ts";
 export { type Additions, nothing, type OldReadBackend, type Started } from "./answer/additions.ts";
-export type { Core, Notice, OldAnswerRead } from "./answer/core.ts";
+export type { Core, Notice } from "./answer/core.ts";
 export type { OnWrite, Writes } from "./answer/writes.ts";
 export { unauthenticated } from "./answer/legacyFetch.ts";
 export { type Catalogue, type Pattern, patterns, type PreparedEndpoint } from "./answer/prepared.ts";

@@ -5,10 +5,10 @@ import type { Core } from "./answer/core.ts";
 import type { CacheKey } from "./cache/cacheRequest.ts";
 import type { FoundEntry } from "./cache/tieredEntries.ts";
 import { originForm } from "./http/requestTarget.ts";
-import type { ReadPath } from "./oldReads/pathRead.ts";
+import type { OldReads } from "./oldReads/oldReads.ts";
 
 /** The readers of the paths of both interfaces; `oldReads` is absent if no read of an old client is cached. */
-type Readers = { app: Pick<App, "readPath">; oldReads?: { readPath: ReadPath } | undefined };
+type Readers = { app: Pick<App, "readPath">; oldReads?: Pick<OldReads, "keysOf"> | undefined };
 
 /** The public answers that are stored, by the address of a read of either interface. */
 export type StoredAnswers = ReturnType<typeof openStoredAnswers>;
@@ -22,7 +22,7 @@ export const openStoredAnswers = (
   const keysOf = (address: string): CacheKey[] => {
     const path = pathOf(originForm(address.trim()));
     const ours = app.readPath(path);
-    if (ours === undefined) return Object.values(oldReads?.readPath(path)?.cacheKeys ?? {});
+    if (ours === undefined) return oldReads?.keysOf(path) ?? [];
     const { cacheKey } = ours.endpoint;
     if (cacheKey === undefined) return [];
     return [undefined, ...backends].map((backend) => cacheKey(ours.input, backend));

@@ -5,9 +5,9 @@ import { root } from "./imports.ts";
 
 /** Lines of TypeScript at most. Who adds takes away; a number rises only in a commit that says why. */
 const budget = {
-  "src transforms": 20_006,
-  "src transforms features libraries tools": 39_872,
-  test: 39_713,
+  "src transforms": 21_203,
+  "src transforms features libraries tools": 41_292,
+  test: 40_864,
 };
 
 test.each(Object.entries(budget))("%s has at most %i lines", (folders, most) => {

@@ -29,6 +29,7 @@ const metered = async () => {
     LEGACY_ADMIN_KEY: "AD000000000000000000000000000000",
     RATE_LIMIT: "100000",
     CACHE_LEGACY: "all",
+    MOVE_LEGACY: "all",
     STAGES: JSON.stringify(Object.fromEntries(names.map((name) => [name, { stage: "shadow", share: 100, gate: {} }]))),
   });
   gateway.core.meter.join(openProcessMetrics());

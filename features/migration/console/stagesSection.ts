@@ -5,7 +5,7 @@ import { rowsTable, timeAgo, timeAt } from "../../../libraries/ui/parts.ts";
 import { counted, duration, formatNumber, percent } from "../../../libraries/ui/wording.ts";
 import { MAX_COMPARED } from "../comparedRequests.ts";
 import { nextStep, type Parity } from "../gate.ts";
-import { callersOf, isForward, type Move, type Stage, type StageName, stageNames, stageText } from "../stage.ts";
+import { isForward, type Move, type Stage, type StageName, stageNames, stageText } from "../stage.ts";
 import type { StagesView, StageView } from "../migration.ts";
 
 /**
@@ -177,7 +177,7 @@ const row = ({ endpoint, view, troubles }: NamedView, now: Date): Html =>
     data-unexplained="${view.parity.unexplained}"
     data-evidence="${evidenceOf(view)}"
     data-against="${view.against ?? ""}"
-    data-held="${whyHeld(view) ?? ""}"
+    data-held="${view.oldClientsHeld ?? ""}"
     ${view.lost === undefined ? "" : html`data-lost`}
   >
     <th scope="row">${endpoint}</th>
@@ -243,19 +243,16 @@ const parityCell = (endpoint: string, { stage, parity: found }: StageView): Html
     >${expectedNote(found)}${unexplainedNote(endpoint, found)}`;
 };
 
-/** The evidence on old clients, and whether they follow the stage. */
-const oldClientsNote = (endpoint: string, view: StageView): Html => {
-  if (view.oldClients === undefined) return html``;
-  const { same, named, others, isMoved } = view.oldClients;
-  const counts = `old clients: ${formatNumber(same)} same, ${formatNumber(named)} named ${named === 1 ? "loss" : "losses"}, `;
-  const held = whyHeld(view);
-  return html` <span class="where"
-    >${counts}${others === 0 ? "0 others" : unexplainedLink(endpoint, counted(others, "other"))}${isMoved ? "; they follow" : ""}${held === undefined ? "" : `; legacy answers them: ${held}`}</span
-  >`;
+/** The evidence on old clients, and who answers them while modern has callers. */
+const oldClientsNote = (endpoint: string, { oldClients, oldClientsHeld }: StageView): Html => {
+  if (oldClients === undefined) return html``;
+  const { compared, equal, expected, unexplained, isMoved } = oldClients;
+  const losses = `${formatNumber(expected)} named ${expected === 1 ? "loss" : "losses"}`;
+  const others = unexplained === 0 ? "0 others" : unexplainedLink(endpoint, counted(unexplained, "other"));
+  const counts = compared === 0 ? "nothing compared" : html`${formatNumber(equal)} same, ${losses}, ${others}`;
+  const answered = isMoved ? "; they follow" : oldClientsHeld === undefined ? "" : "; legacy answers them";
+  return html`<div class="where">old clients: ${counts}${answered}</div>`;
 };
-
-/** The reason why legacy answers the old clients, while modern answers others. */
-const whyHeld = (view: StageView): string | undefined => (callersOf(view) > 0 ? view.oldClients?.why : undefined);
 
 const expectedNote = ({ expected, compared }: Parity): Html =>
   expected === 0 ? html`` : html` · <a href="#ledger">${percent(expected / compared)} expected</a>`;

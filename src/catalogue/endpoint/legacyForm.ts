@@ -3,19 +3,19 @@ import type { Json, JsonObject } from "../rules/rule.ts";
 /** A format of legacy's answers. */
 export type LegacyFormat = "json" | "xml";
 
-/** The form of legacy's answers of an endpoint: all that its rules need not know to read them. */
+/** The form in which legacy writes the documents of an endpoint. Its rules do not need it to read them. */
 export type LegacyForm = {
   /** The elements of legacy's document, in the notation of `form`. */
   elements: string;
-  /** Legacy writes the JSON with a template of its own, as lists and numbers; it does not make it from the XML. */
+  /** Legacy writes the JSON with a template, with lists and numbers, and does not make it from the XML. */
   isTemplate?: true;
-  /** Legacy's document, where it differs from the one that the rules write. */
+  /** Changes the document that the rules write, if legacy's differs. */
   adapt?: (legacy: JsonObject, format: LegacyFormat) => JsonObject;
   /** Legacy's codes for outcomes that have another code in the new interface, by that code. */
   codes?: Readonly<Record<string, string>>;
   /**
    * Values of legacy's XML that our rows lack: the endpoint that has them, its inputs for these rows of ours, and
-   * legacy's document with the values of the rows that these answer; `undefined` if a row has none.
+   * legacy's document with the values of the rows that these answer. `undefined`: a row lacks its value.
    */
   complete?: {
     endpoint: string;
@@ -26,10 +26,10 @@ export type LegacyForm = {
   needsFilter?: true;
   /** The most rows of a page of the new interface; a list of legacy without a limit has all rows. */
   page?: number;
-  /** Our document in place of "not found", which is no error of legacy here. */
+  /** Our document for "not found", if legacy does not answer with an error. */
   none?: JsonObject;
   /**
-   * What old clients lose if our document is written in legacy's form: for each place, as `lossesOf` names it, a
+   * The losses of old clients if our document is written in legacy's form: for each place, as `lossesOf` names it, a
    * sentence with the reason. A place that ends in `/*` stands for all places below.
    */
   losses?: Readonly<Record<string, string>>;
@@ -64,7 +64,7 @@ export type Shape = {
  * | `name?` | left out without a value; an empty text is a value |
  * | `name*`, `name+` | once for each value; `+` at least once. A template always writes a list |
  * | `name*?` | the same as `*`, but a template leaves out an empty list |
- * | `@name`, `=value` | an attribute, left out without a value; the text beside attributes |
+ * | `@name`, `=value` | an attribute, left out without a value; the text beside attributes, which is `value` |
  * | `#name` | a template writes it as a number, or a list of numbers |
  * | `name/xml`, `name/json` | only this format has it |
  * | `name="-1"` | always this text |
@@ -84,13 +84,12 @@ const kinds: Record<string, Shape["is"]> = { "@": "attribute", "=": "text" };
  * @throws An Error if the text departs from the notation of `form`.
  */
 export const shapeOf = ({ elements }: LegacyForm): Shape => {
+  const unreadable = new Error(`a form cannot be read: ${elements}`);
   const open: Pick<Shape, "name" | "path" | "inside">[] = [{ name: "", path: "", inside: [] }];
   for (token.lastIndex = 0; token.lastIndex < elements.length;) {
-    const at = token.lastIndex;
-    const [, sign = "", name, only, constant, times = "", brace] = token.exec(elements) ?? [];
+    const [found, sign = "", name, only, constant, times = "", brace] = token.exec(elements) ?? [];
     const around = open.at(-1);
-    if (token.lastIndex === 0 || around?.inside === undefined)
-      throw new Error(`a form cannot be read at: ${elements.slice(at, at + 40)}`);
+    if (found === undefined || around?.inside === undefined) throw unreadable;
     if (name === undefined) {
       open.pop();
       continue;
@@ -108,5 +107,7 @@ export const shapeOf = ({ elements }: LegacyForm): Shape => {
     around.inside.push(inner);
     if (brace !== undefined) open.push(inner);
   }
-  return open[0]?.inside?.[0] as Shape;
+  const [root] = open[0]?.inside ?? [];
+  if (open.length !== 1 || root === undefined) throw unreadable;
+  return root;
 };

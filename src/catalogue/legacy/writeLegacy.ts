@@ -9,11 +9,14 @@ import { markupPaths, verbatimPaths } from "./xml.ts";
 /** Writes our documents as legacy does, for clients of its interface. */
 export type LegacyWriter = {
   /** Our document with legacy's names and values. */
-  documentOf(ours: Json, format: LegacyFormat): JsonObject;
+  documentOf: (ours: Json, format: LegacyFormat) => JsonObject;
   /** The text of such a document. */
-  write(document: JsonObject, format: LegacyFormat): string;
-  /** What our reader makes of that text: the text is neither written nor parsed. */
-  asRead(document: JsonObject, format: LegacyFormat): JsonObject;
+  write: (document: JsonObject, format: LegacyFormat) => string;
+  /**
+   * The document that our reader makes of that text, without writing and parsing it. Texts that break legacy's XML stay
+   * as legacy has them, although the text that we write escapes them.
+   */
+  asRead: (document: JsonObject, format: LegacyFormat) => JsonObject;
 };
 
 /** The writer for an endpoint's answers, from its tree of rules and legacy's form of its documents. */
@@ -21,11 +24,10 @@ export const legacyWriter = (output: Rule, form: LegacyForm): LegacyWriter => {
   const root = shapeOf(form);
   const verbatim = new Set(verbatimPaths(output));
   const markup = new Set(markupPaths(output));
-  /** Our reader does not decode a verbatim text, and keeps its blanks except around markup. */
+  /** Our reader keeps the blanks of a verbatim text except around markup. */
   const readXml = ({ path }: Shape, value: Json): Json => {
-    const text = writtenText(value);
-    if (!verbatim.has(path)) return readText(fitForXml(text));
-    return markup.has(path) ? readText(xmlText(text, true)) : withLineFeeds(xmlText(text, true));
+    const text = fitForXml(writtenText(value));
+    return verbatim.has(path) && !markup.has(path) ? withLineFeeds(text) : readText(text);
   };
   const readings: Record<LegacyFormat, Reading> = {
     xml: { format: "xml", textOf: readXml },
@@ -64,24 +66,24 @@ const valuesFor = ({ constant, times }: Shape, value: Json | undefined): readonl
 const writtenText = (value: Json): string =>
   Array.isArray(value) ? value.map(writtenText).join(",") : isObject(value) || value === null ? "" : String(value);
 
-/** The way that a reader finds a document: the value that it has for a text, and lists as a template writes them. */
+/** The way in which a reader finds texts and lists in a document. */
 type Reading = { format: LegacyFormat; isTemplate?: true; textOf(shape: Shape, value: Json): Json };
 
 const contentOf = (shape: Shape, value: Json, reading: Reading): Json => {
   if (shape.inside === undefined) return reading.textOf(shape, value);
   const { format, isTemplate = false } = reading;
-  const members = isObject(value) ? value : {};
+  if (!isObject(value)) return isTemplate ? {} : [];
   const content: JsonObject = {};
   // Our reader puts an element's attributes behind what is inside, legacy's JSON before it.
   const attributes: JsonObject = {};
   for (const inner of shape.inside) {
     if (inner.only !== undefined && inner.only !== format) continue;
-    const values = valuesFor(inner, members[inner.name]).map((each) => contentOf(inner, each, reading));
+    const values = valuesFor(inner, value[inner.name]).map((each) => contentOf(inner, each, reading));
     if (isTemplate && inner.times.startsWith("*")) {
       if (inner.times === "*" || values.length > 0) content[inner.name] = values;
     } else if (values.length > 0 && !(inner.is === "text" && !isTemplate && isUnset(values[0]))) {
       const place = format === "xml" && inner.is === "attribute" ? attributes : content;
-      place[inner.is === "text" ? "value" : inner.name] = values.length === 1 ? (values[0] as Json) : values;
+      place[inner.name] = values.length === 1 ? (values[0] as Json) : values;
     }
   }
   Object.assign(content, attributes);
@@ -107,16 +109,16 @@ const escapedJson = (json: string): string =>
     .replaceAll("/", String.raw`\/`)
     .replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-const xmlOf = (shape: Shape, value: Json, verbatim: ReadonlySet<string>): string => {
-  const { name, path, inside } = shape;
-  const members = isObject(value) ? value : {};
-  let start = `<oml:${name}${path === name ? ' xmlns:oml="http://openml.org/openml"' : ""}`;
-  let content = inside === undefined ? xmlText(writtenText(value), verbatim.has(path)) : "";
-  for (const inner of inside ?? [])
-    for (const each of inner.only === "json" ? [] : valuesFor(inner, members[inner.name]))
-      if (inner.is === "attribute") start += ` ${inner.name}="${xmlText(writtenText(each))}"`;
-      else content += inner.is === "text" ? xmlText(writtenText(each)) : `\n${xmlOf(inner, each, verbatim)}`;
-  return `${start}>${content}${inside !== undefined && content.startsWith("\n") ? "\n" : ""}</oml:${name}>`;
+const xmlOf = ({ name, path, inside }: Shape, value: Json, verbatim: ReadonlySet<string>): string => {
+  const start = `<oml:${name}${path === name ? ' xmlns:oml="http://openml.org/openml"' : ""}`;
+  if (inside === undefined) return `${start}>${xmlText(writtenText(value), verbatim.has(path))}</oml:${name}>`;
+  let [attributes, text, elements] = ["", "", ""];
+  for (const inner of isObject(value) ? inside : [])
+    for (const each of inner.only === "json" ? [] : valuesFor(inner, (value as JsonObject)[inner.name]))
+      if (inner.is === "attribute") attributes += ` ${inner.name}="${escapeXml(writtenText(each), /[&<>"\t\n\r]/g)}"`;
+      else if (inner.is === "text") text = xmlText(writtenText(each));
+      else elements += `\n${xmlOf(inner, each, verbatim)}`;
+  return `${start}${attributes}>${elements === "" ? text : `${elements}\n`}</oml:${name}>`;
 };
 
 /** An `&` or `<` that breaks XML. */

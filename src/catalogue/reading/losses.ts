@@ -41,14 +41,12 @@ const compareMembers = (legacy: JsonObject, written: JsonObject, at: string, pla
 const isSameNumber = (legacy: Json | undefined, written: Json | undefined): boolean =>
   typeof legacy === "string" &&
   typeof written === "string" &&
-  hasNumbersOnly.test(legacy) &&
-  respelled(legacy) === respelled(written);
+  (Number(legacy) === Number(written) || (legacy.startsWith("[") && respelled(legacy) === respelled(written))) &&
+  [legacy, written].every((text) => hasNumbersOnly.test(text));
 
 const hasNumbersOnly = /^(?=.*\d)[\s\d.eE+?,[\]-]+$/;
-const respelled = (text: string): string =>
-  text
-    .replaceAll(/,\s+/g, ",")
-    .replaceAll(/[^,[\]]+/g, (entry) => String(Number.isNaN(Number(entry)) ? entry : Number(entry)));
+const respelled = (list: string): string =>
+  list.replaceAll(/,\s+/g, ",").replaceAll(/[^,[\]?]+/g, (entry) => String(Number(entry)));
 
 /** The reason why a loss at this place is accepted; `undefined`: no loss of the form names the place. */
 export const lossReason = (losses: Readonly<Record<string, string>> = {}, place: string): string | undefined => {

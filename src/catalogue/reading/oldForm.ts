@@ -20,33 +20,34 @@ export type OldForm = { rows: number } & (
   | { failed: string }
 );
 
-const writers = new WeakMap<LegacyForm, LegacyWriter>();
+/** An endpoint whose documents can be written in legacy's form. Each thread makes the writer once. */
+type Writable = { output: Rule; legacyForm?: LegacyForm; legacyWriter?: LegacyWriter };
 
-/** The writer of an endpoint's documents in legacy's form; each thread makes it once. */
-export const oldFormWriter = (output: Rule, form: LegacyForm): LegacyWriter => {
-  const known = writers.get(form) ?? legacyWriter(output, form);
-  writers.set(form, known);
-  return known;
+/** The writer of an endpoint; `undefined`: legacy's form of its documents is not known. */
+export const writerOf = (endpoint: Writable): LegacyWriter | undefined => {
+  const { output, legacyForm } = endpoint;
+  if (legacyForm !== undefined) endpoint.legacyWriter ??= legacyWriter(output, legacyForm);
+  return endpoint.legacyWriter;
 };
 
 /** Writes a document of ours in legacy's form. */
 export const writeOldForm = (
-  { output, legacyForm }: { output: Rule; legacyForm?: LegacyForm },
+  endpoint: Writable,
   { format, page = Infinity, others }: OldFormTask,
   body: Buffer,
 ): OldForm => {
   const ours = parseJson(body.toString("utf8"));
   const rows = Array.isArray(ours) ? ours.length : 0;
-  if (ours === undefined || legacyForm === undefined) return { rows, failed: "it has no form of legacy" };
-  const { complete } = legacyForm;
+  const writer = writerOf(endpoint);
+  if (ours === undefined || writer === undefined) return { rows, failed: "it has no form of legacy" };
+  const complete = endpoint.legacyForm?.complete;
   const needs = complete && Array.isArray(ours) && format !== "json" && others === undefined;
   if (needs) return { rows, needs: complete.inputs(ours) };
   if (format === undefined || rows >= page) return { rows, needs: [] };
-  const writer = oldFormWriter(output, legacyForm);
   const document = writer.documentOf(ours, format);
-  const known = others === undefined ? undefined : parseJson(others);
-  const whole = complete && format === "xml" && Array.isArray(known) ? complete.into(document, known) : document;
-  if (whole === undefined) return { rows, failed: "another endpoint lacks values of its rows" };
+  const known = others === undefined || format === "json" ? undefined : parseJson(others);
+  const whole = complete && Array.isArray(known) ? complete.into(document, known) : document;
+  if (whole === undefined) return { rows, failed: "a row lacks a value" };
   const type = format === "json" ? "application/json; charset=utf-8" : "text/xml; charset=utf-8";
   return { rows, written: { answer: { status: 200, type, body: writer.write(whole, format) } } };
 };

@@ -1,11 +1,10 @@
 import { fitOfOurs, isComplete } from "./fits.ts";
 import type { Answer } from "../endpoint/answer.ts";
-import { type OldForm, type OldFormTask, writeOldForm } from "./oldForm.ts";
+import { type OldForm, type OldFormTask, writeOldForm, writerOf } from "./oldForm.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import type { LegacyForm } from "../endpoint/legacyForm.ts";
 import { fitOf } from "../endpoint/transform.ts";
 import { type LegacyReading, readLegacy } from "../legacy/reading.ts";
-import { legacyWriter, type LegacyWriter } from "../legacy/writeLegacy.ts";
+import type { LegacyWriter } from "../legacy/writeLegacy.ts";
 import { type XmlReader, xmlReaderFor } from "../legacy/xml.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import { parseJson } from "../rules/parseJson.ts";
@@ -63,7 +62,7 @@ type LegacyDocument = Extract<LegacyReading, { is: "document" }>;
  * A legacy document, converted and written, with the places that are lost where our document is written back; or its
  * outcome; or the places at which it does not fit.
  */
-type Converted = { written: Written; lost?: string[] } | { outcome: Outcome } | Unfit;
+type Converted = { written: Written; lost?: string[] | undefined } | { outcome: Outcome } | Unfit;
 
 /** `complete`: the document departs only in single values, so old clients may get it. */
 type Unfit = { mismatch: string[]; complete?: Pick<Written, "unfinishedUntil"> };
@@ -101,25 +100,19 @@ const convert = (
   if (legacy === undefined) return { mismatch: ["/: missing"] };
   const fit = fitOf(endpoint, input, endpoint.output.read(legacy, note, legacy));
   if ("outcome" in fit) return fit;
-  if (fit.ok)
-    return {
-      written: write(endpoint, input, fit.ours, as),
-      ...(isProved && endpoint.legacyForm && { lost: lostIn(endpoint, endpoint.legacyForm, reading, fit.ours) }),
-    };
+  if (fit.ok) {
+    const written = write(endpoint, input, fit.ours, as);
+    return isProved ? { written, lost: lostIn(endpoint, reading, fit.ours) } : { written };
+  }
   const { mismatch, ours, issues } = fit;
   if (ours === undefined || !isComplete(endpoint.output, ours, issues)) return { mismatch };
   return { mismatch, complete: { unfinishedUntil: endpoint.cache?.unfinishedUntil?.(ours) } };
 };
 
 /** The places at which our document, written back in legacy's form, differs from legacy's. */
-const lostIn = (
-  endpoint: Readable,
-  legacyForm: LegacyForm,
-  { form, document }: LegacyDocument,
-  ours: Json,
-): string[] => {
-  const writer = (endpoint.legacyWriter ??= legacyWriter(endpoint.output, legacyForm));
-  return lossesOf(document, writer.asRead(writer.documentOf(ours, form), form));
+const lostIn = (endpoint: Readable, { form, document }: LegacyDocument, ours: Json): string[] | undefined => {
+  const writer = writerOf(endpoint);
+  return writer && lossesOf(document, writer.asRead(writer.documentOf(ours, form), form));
 };
 
 const write = ({ cache }: Readable, input: Input, ours: Json, as: ReadTask["as"]): Written => {

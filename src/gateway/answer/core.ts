@@ -26,12 +26,6 @@ import type { OnWrite, Writes } from "./writes.ts";
 type LegacyAnswered = { endpoint: string; ms: number; status: number };
 
 /**
- * Legacy's document for an old client. `path`: of its request, without the query. `lost`: the places at which our
- * document, written back in legacy's form, differs from it; at most 20.
- */
-export type OldAnswerRead = { endpoint: string; path: string; lost: readonly string[] };
-
-/**
  * An event that operators may want to know of at once: its type such as `stage.moved`, when (ISO 8601),
  * and facts without secrets.
  */
@@ -40,8 +34,11 @@ export type Notice = { type: string; at: string } & Record<string, unknown>;
 /** The events while the gateway serves, with the arguments of their listeners. */
 export type CoreEvents = {
   legacyAnswer: [LegacyAnswered];
-  /** Legacy has answered a read of an old client, of an endpoint in `provedReads`. */
-  oldAnswerRead: [OldAnswerRead];
+  /**
+   * Legacy has answered a read of an old client with a document, of an endpoint in `provedReads`. `path`: of the
+   * request, without its query. `lost`: at most 20 places at which our document, written in legacy's form, differs.
+   */
+  oldAnswerRead: [{ endpoint: string; path: string; lost: readonly string[] }];
   /** Legacy has refused a key: its salted hash. */
   keyRefused: [id: string];
   /** All features have taken changed settings. */

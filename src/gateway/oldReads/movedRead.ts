@@ -10,6 +10,7 @@ import type { PreparedEndpoint } from "../answer/prepared.ts";
 import type { CacheKey } from "../cache/cacheRequest.ts";
 import type { Decision } from "../cache/served.ts";
 import type { PathRead } from "./pathRead.ts";
+import type { ReadSender } from "./whoAsks.ts";
 
 type Input = Record<string, unknown>;
 
@@ -29,17 +30,22 @@ export type MovedRead = {
 /** The side that answers a read of an old client. `moved`: the request to the backend; absent: legacy answers. */
 export type Side = { decision: Decision; isDivided: boolean; moved?: MovedRead };
 
+/** True if the backend may answer. Legacy alone knows whose session it is, and what a browser's user has changed. */
+export const mayMove = ({
+  side,
+  who,
+  cacheKey,
+}: Pick<ReadSender, "who"> & { side?: Side | undefined; cacheKey: CacheKey }): boolean =>
+  side?.moved !== undefined && who !== "browser" && !(who === "session" && cacheKey.personal);
+
 /** The decision for an answer that legacy made, or its cache. */
 export const legacysDecision = ({ decision, moved }: Side): Decision =>
   moved === undefined ? decision : { ...decision, backend: "legacy", reason: "fallback" };
 
 /** The read of an old client as a request to the backend; `undefined`: legacy answers it otherwise. */
-export const movedRead = (
-  { form: format, cacheKeys }: PathRead,
-  endpoint: PreparedEndpoint,
-  given: Input,
-  backend: string,
-): MovedRead | undefined => {
+export const movedRead = ({ form: format, cacheKeys, judging }: PathRead, backend: string): MovedRead | undefined => {
+  if (!("endpoint" in judging)) return undefined;
+  const { endpoint, input: given } = judging;
   const { legacyForm: form, input: fields } = endpoint;
   const { limit, offset } = given;
   if (form === undefined || endpoint.cacheKey === undefined) return undefined;

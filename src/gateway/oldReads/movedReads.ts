@@ -4,8 +4,8 @@ import { headerOf, type HttpExchange, openHolding } from "../../operation/index.
 import type { Additions, OldReadBackend } from "../answer/additions.ts";
 import { type Context, fromNode } from "../answer/context.ts";
 import type { WholeCore } from "../answer/core.ts";
-import type { PreparedEndpoint } from "../answer/prepared.ts";
 import { callerOf } from "../answer/requestInput.ts";
+import type { CacheKey } from "../cache/cacheRequest.ts";
 import { bytesOf, entryOf } from "../cache/entry.ts";
 import { type Decision, type Served, uncached } from "../cache/served.ts";
 import { openSingleFlight } from "../cache/singleFlight.ts";
@@ -29,7 +29,7 @@ export class MovedReads {
   readonly #backend: OldReadBackend;
   readonly #decide: Additions["decide"];
   /** By the knowledge of a path; `null`: legacy alone can answer it. */
-  readonly #moved = new WeakMap<object, MovedRead | null>();
+  readonly #moved = new WeakMap<PathRead, MovedRead | null>();
   readonly #joining;
   readonly #joiningClients = new Set<string>();
 
@@ -42,12 +42,18 @@ export class MovedReads {
 
   /** The side that answers this caller; `undefined`: legacy answers every caller. */
   sideOf(read: PathRead, request: IncomingMessage, { caller }: HttpExchange): Side | undefined {
-    if (!("endpoint" in read.judging) || !this.#backend.mayAnswer(read.name) || caller === undefined) return undefined;
-    const moved = this.#movedRead(read, read.judging.endpoint, read.judging.input);
-    if (moved === null) return undefined;
+    if (caller === undefined || !this.#backend.mayAnswer(read.name)) return undefined;
+    const moved = this.#movedRead(read);
+    if (moved === undefined) return undefined;
     const decision = this.#decide(read.name, { caller, header: (name) => headerOf(request, name) });
     const isDivided = decision.stage === "canary" || decision.reason === "forced";
     return decision.backend === "legacy" ? { decision, isDivided } : { decision, isDivided, moved };
+  }
+
+  /** The keys of the backend's public entries that may answer the read. */
+  keysOf(read: PathRead): CacheKey[] {
+    const moved = this.#movedRead(read);
+    return moved === undefined ? [] : [moved.cacheKey];
   }
 
   /** Counts an answer by the side that made it. */
@@ -55,48 +61,51 @@ export class MovedReads {
     this.#backend.count(decision);
   }
 
-  /** The backend's answer in legacy's form; `undefined`: legacy answers. `key`: legacy's verdict on the key. */
+  /**
+   * The backend's answer in legacy's form; `undefined`: legacy answers. `verdict`: legacy's verdict on the key.
+   */
   async answer(
     req: IncomingMessage,
     res: ServerResponse,
     read: OldRead,
-    checkKey: () => Promise<NonNullable<Known["key"]>>,
+    verdict: Known["key"],
   ): Promise<Served | undefined> {
-    const { side: { moved } = {}, who, owner, cacheKey } = read;
-    // Legacy alone knows whose session it is, and what a browser has changed on the website.
-    if (moved === undefined || who === "browser" || (who === "session" && cacheKey.personal)) return undefined;
-    const verdict = await checkKey();
-    if (verdict === "refused" || (verdict !== "accepted" && this.#core.keys.wasRefused(owner))) return undefined;
-    const isKnown = owner !== undefined && (verdict === "accepted" || this.#core.keys.wasAccepted(owner));
-    return this.#withContext(req, res, read, moved, async (context) => {
+    const { side: { moved, decision } = {}, who, owner, cacheKey } = read;
+    const { keys } = this.#core;
+    const isRefused = verdict === "refused" || (verdict !== "accepted" && keys.wasRefused(owner));
+    if (moved === undefined || isRefused) return undefined;
+    const isKnown = owner !== undefined && (verdict === "accepted" || keys.wasAccepted(owner));
+    const served = await this.#withContext(req, res, read, moved, async (context) => {
       const isForAll = !(isKnown && cacheKey.personal);
-      const served = await this.#ask(isForAll ? { ...context, key: undefined } : context, read, moved);
-      if (served === undefined || judgedStatus(served.answer) === 200 || who === "nobody" || !isForAll) return served;
+      const first = await this.#ask(isForAll ? { ...context, key: undefined } : context, read, moved);
+      if (first === undefined || judgedStatus(first.answer) === 200 || who === "nobody" || !isForAll) return first;
       // A resource that the public does not find may be a private one of the caller.
       return isKnown ? this.#ask(context, read, moved) : undefined;
     });
+    return served && { ...served, decision };
   }
 
   /** The backend's stored answer to the public, for when neither side answers. */
   async findStored(req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<Served | undefined> {
-    const { moved } = read.side ?? {};
-    if (moved === undefined) return undefined;
+    const { moved, decision } = read.side ?? {};
+    if (moved === undefined || decision === undefined) return undefined;
     const request = { cacheKey: moved.cacheKey, owner: undefined, wanted: {} };
     const { cache } = this.#core;
     const found = (await cache.lookUpInTier(request)) ?? cache.lookUp(request, performance.now());
     if (found === undefined || found.freshness === "not" || found.entry.status !== 200) return undefined;
     const { entry } = found;
-    const served: Served = { answer: entry, entry, how: { fwd: "stale", detail: "stale-if-error" } };
-    return this.#withContext(req, res, read, moved, (context) => this.#inOldForm(served, context, read, moved));
+    const stored: Served = { answer: entry, entry, how: { fwd: "stale", detail: "stale-if-error" } };
+    const served = await this.#withContext(req, res, read, moved, (of) => this.#inOldForm(stored, of, read, moved));
+    return served && { ...served, decision: { ...decision, reason: "stale" } };
   }
 
-  #movedRead(read: PathRead, endpoint: PreparedEndpoint, given: Input): MovedRead | null {
+  #movedRead(read: PathRead): MovedRead | undefined {
     let moved = this.#moved.get(read);
     if (moved === undefined) {
-      moved = movedRead(read, endpoint, given, this.#backend.backend) ?? null;
+      moved = movedRead(read, this.#backend.backend) ?? null;
       this.#moved.set(read, moved);
     }
-    return moved;
+    return moved ?? undefined;
   }
 
   async #withContext<T>(
@@ -125,11 +134,10 @@ export class MovedReads {
   /** The same answer in legacy's form. The form stays with the entry, unless it is made of several. */
   async #inOldForm(served: Served, context: Context, read: OldRead, moved: MovedRead): Promise<Served | undefined> {
     const { entry, answer } = served;
-    const { decision } = read.side ?? {};
     const kept = entry?.forms?.[moved.formName];
     if (entry && kept) {
       kept.freshUntil = entry.freshUntil;
-      return { ...served, answer: kept, entry: kept, decision };
+      return { ...served, answer: kept, entry: kept };
     }
     const { none } = moved.form;
     const isNone = answer.status === 404 && none !== undefined;
@@ -139,13 +147,13 @@ export class MovedReads {
         : oldError(this.#core.errors, answer, moved.form, read.form);
     if (written === "long") {
       const joined = await this.#join(answer, context, read, moved);
-      return joined && { ...uncached(joined, "bypass"), decision };
+      return joined && uncached(joined, "bypass");
     }
     if (written === undefined) return undefined;
-    if (entry === undefined) return { ...served, answer: written, decision };
+    if (entry === undefined) return { ...served, answer: written };
     const form = { ...entryOf(written, entry), freshUntil: entry.freshUntil };
     this.#core.cache.keepForm(moved.cacheKey.key, entry, moved.formName, form);
-    return { ...served, answer: form, entry: form, decision };
+    return { ...served, answer: form, entry: form };
   }
 
   /** Writes a 200 in legacy's form. `long`: it is the first page of several. */
@@ -155,20 +163,20 @@ export class MovedReads {
     read: OldRead,
     moved: MovedRead,
   ): Promise<Answer | "long" | undefined> {
-    const body = bytesOf(answer.body);
+    const body = () => Buffer.from(bytesOf(answer.body));
     const task = { endpoint: moved.endpoint.name, format: read.form };
-    let form = await this.#writeForm({ ...task, page: moved.page }, body, context);
+    let form = await this.#writeForm({ ...task, page: moved.page }, body(), context);
     if (form !== undefined && moved.page !== undefined && form.rows >= moved.page) return "long";
     if (form && "needs" in form) {
       const others = await this.#askOthers(form.needs, context, moved);
-      form = others && (await this.#writeForm({ ...task, others: listOf(others).toString() }, body, context));
+      form = others && (await this.#writeForm({ ...task, others: listOf(others).toString() }, body(), context));
     }
     return form && "written" in form ? form.written.answer : undefined;
   }
 
+  /** The bytes of a large body go to a thread: it has to be a copy. */
   async #writeForm(task: Jobs["oldForm"]["task"], body: Buffer, { deadline, holding }: Context) {
-    // A copy: the bytes of a large answer go to a thread.
-    const form = await this.#core.reader.writeOldForm(task, Buffer.from(body), deadline, holding);
+    const form = await this.#core.reader.writeOldForm(task, body, deadline, holding);
     return "failure" in form || "failed" in form ? undefined : form;
   }
 
@@ -214,7 +222,7 @@ export class MovedReads {
     const others: Buffer[] = [];
     let bytes = first.length;
     for (let last: Buffer | undefined = first; last !== undefined;) {
-      const counted = await this.#writeForm({ endpoint }, last, context);
+      const counted = await this.#writeForm({ endpoint }, Buffer.from(last), context);
       if (counted === undefined) return undefined;
       if (form.complete && format === "xml" && "needs" in counted) {
         const found = await this.#askOthers(counted.needs, context, moved);
@@ -237,11 +245,9 @@ export class MovedReads {
   }
 }
 
-/** Joins JSON lists to one. */
-const listOf = (lists: readonly Buffer[]): Buffer =>
-  Buffer.from(
-    `[${lists
-      .map((list) => list.toString("utf8").slice(1, -1))
-      .filter(Boolean)
-      .join(",")}]`,
-  );
+/** Joins JSON lists to one. Large lists are not made texts: that would take the event loop's time. */
+const listOf = (lists: readonly Buffer[]): Buffer => {
+  const rows = lists.filter(({ length }) => length > 2).map((list) => list.subarray(1, -1));
+  const [open, comma, close] = ["[", ",", "]"].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
+  return Buffer.concat([open, ...rows.flatMap((list, i) => (i === 0 ? [list] : [comma, list])), close]);
+};

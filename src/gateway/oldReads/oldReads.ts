@@ -5,7 +5,7 @@ import { exchangeOf, idOfKey, monotonic, type ReadCounts, withTimeout } from "..
 import type { Additions } from "../answer/additions.ts";
 import type { Dialect, HitPath } from "../answer/dialect.ts";
 import type { WholeCore } from "../answer/core.ts";
-import { type NotForCache, readDirectives } from "../cache/cacheRequest.ts";
+import { type CacheKey, type NotForCache, readDirectives } from "../cache/cacheRequest.ts";
 import { isFailure } from "../cache/policy.ts";
 import { type Served, uncached } from "../cache/served.ts";
 import type { Pass, Substitute } from "../proxy/passThrough.ts";
@@ -13,6 +13,7 @@ import { ownCaller } from "../upstream/legacyClient.ts";
 import { CachedReads } from "./cachedReads.ts";
 import { legacyDialect } from "./dialect.ts";
 import type { OldRead } from "./oldRead.ts";
+import { mayMove } from "./movedRead.ts";
 import { MovedReads } from "./movedReads.ts";
 import { type Known, nextStep } from "./nextStep.ts";
 import { openFormReads, type ReadForm } from "./formRead.ts";
@@ -52,7 +53,7 @@ type OldReadParts = {
  * legacy.
  */
 export class OldReads {
-  readonly readPath: ReadPath;
+  readonly #readPath: ReadPath;
   readonly #core: WholeCore;
   readonly #parts: OldReadParts;
   readonly #readForm: ReadForm;
@@ -67,8 +68,8 @@ export class OldReads {
     const { counts, headers, legacy, backend } = parts;
     this.#core = core;
     this.#parts = parts;
-    this.readPath = openPathReads(core, legacy);
-    this.#readForm = openFormReads(core, this.readPath);
+    this.#readPath = openPathReads(core, legacy);
+    this.#readForm = openFormReads(core, this.#readPath);
     const moved = (this.#moved = backend && new MovedReads(core, { ...parts, backend }));
     this.#dialect = legacyDialect(core, headers, counts, moved);
     this.#cached = new CachedReads(core);
@@ -92,6 +93,12 @@ export class OldReads {
     return true;
   }
 
+  /** The keys of the public entries that may answer a GET of this path. */
+  keysOf(path: string): CacheKey[] {
+    const read = this.#readPath(path);
+    return read === undefined ? [] : [...Object.values(read.cacheKeys), ...(this.#moved?.keysOf(read) ?? [])];
+  }
+
   async #answerForm(req: IncomingMessage, res: ServerResponse, reading: ReadingForm, pass: Pass): Promise<void> {
     const form = await reading;
     if (form === undefined) return pass();
@@ -105,7 +112,7 @@ export class OldReads {
   #readGet(path: string): PathRead | undefined {
     const { hitPath } = this.#parts;
     const known = hitPath.recall(path, this.#dialect);
-    const read = known ?? this.readPath(path);
+    const read = known ?? this.#readPath(path);
     if (known === undefined && read !== undefined) hitPath.learn(path, this.#dialect, read);
     return read;
   }
@@ -144,16 +151,16 @@ export class OldReads {
   async #answerFor(req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean | Substitute> {
     const { outage } = this.#core;
     const { cacheKey, isList, posted, who } = read;
-    const checkKey = this.#keyCheck(read);
-    const moved = read.side && (await this.#moved?.answer(req, res, read, checkKey));
-    if (moved !== undefined) {
-      if (!res.destroyed) this.#replies.send(req, res, read, moved);
-      return true;
-    }
     const mayShowMore = cacheKey.personal || this.#showsMoreToKeys.has(cacheKey.key);
     const asked = { isList, mayShowMore, isPassing: this.#cached.isPassing(read), isAlike: posted !== undefined };
     let served: Served | NotForCache = "notForCache";
     const known: Known = { who, legacy: this.#legacyNow(), asked };
+    const checkKey = this.#keyCheck(read);
+    const moved = mayMove(read) && (await this.#moved?.answer(req, res, read, await checkKey()));
+    if (moved) {
+      if (!res.destroyed) this.#replies.send(req, res, read, moved);
+      return true;
+    }
     for (;;) {
       const step = nextStep(known);
       switch (step) {

@@ -143,7 +143,7 @@ export type Settings = z.infer<z.ZodObject<typeof coreShape>>;
 
 /** The endpoints that settings may name. */
 export type KnownEndpoints = Readonly<
-  Record<string, { cache?: unknown; routes?: readonly string[]; legacyForm?: { isNamedOnly?: true } }>
+  Record<string, { cache?: unknown; routes?: readonly string[]; legacyForm?: unknown }>
 >;
 
 /** The headings of settings: those of the core, and those that only features use. */

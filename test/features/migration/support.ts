@@ -48,17 +48,20 @@ export const staged = async (
     reference = false,
     environment = {},
     parts = {},
+    inFront = (url) => url,
   }: {
     faults?: Fault[];
     reference?: boolean;
     environment?: Record<string, string>;
     parts?: GatewayParts & MigrationParts;
+    /** Puts a server in front of the sample legacy, and gives its URL. */
+    inFront?: (url: string) => string | Promise<string>;
   } = {},
 ) => {
   const legacy = await startSampleLegacy();
   const modern = await startStandIn({ legacyUrl: legacy.url, faults, reference });
   const gateway = await gatewayFor(
-    legacy.url,
+    await inFront(legacy.url),
     { MODERN_URL: modern.url, STAGES: JSON.stringify(stages), ...environment },
     { expected: [], times: { recheck: 20, look: 20 }, ...parts },
   );

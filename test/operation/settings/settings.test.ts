@@ -157,7 +157,8 @@ test.runIf(hasFeatures)("the error for a wrong list shows a valid list", () => {
     for (const value of [5, null, { all: true }, "["]) {
       const [error = ""] = errors({ CONFIG: file(JSON.stringify({ [name]: value })) });
       const [, form = "none"] = /; allowed is [^[]*(\[.*?\])(?=:|$)/.exec(error) ?? [];
-      const needed = name === "MOVE_LEGACY" ? { CACHE_LEGACY: "all", MODERN_URL: "http://127.0.0.1:9" } : {};
+      const needed: Record<string, string> =
+        name === "MOVE_LEGACY" ? { CACHE_LEGACY: "all", MODERN_URL: "http://127.0.0.1:9" } : {};
       expect([error, errors({ ...needed, CONFIG: file(`{"${name}": ${form}}`) })]).toEqual([error, []]);
     }
   expect(errors({ CONFIG: file('{"PREFIXES": ""}') })).toEqual([expect.stringContaining('["/v1","/api/v2"]')]);
