@@ -95,16 +95,16 @@ const wordsOf = (answer: Answered, direct: Answered): string[] => {
 };
 
 /**
- * Makes a test of the script that follows: one step a line, over `openOldClients` and a clock that only `pass` advances,
- * with all timers.
+ * Makes a test of the script that follows: one step a line, over `openOldClients` and a clock that only `pass`
+ * advances, with all timers.
  *
- * - `ask owner json/data/61 -> 200 modern hit same`: a request, and words of its answer: the status, the side that made
- *   it (`undecided`: it does not say), words of `Cache-Status`, `Cache-Control` and `Content-Encoding`, legacy's code
- *   (`code=112`), a list's datasets (`rows=3`); `same`: legacy's document for this caller; `bytes`: in its bytes;
- *   `byHitPath`; `has:iris`: a text; `!hit`: not that word. `ask 7 ...`: without a key, from address 7. `... with
- *   If-None-Match: TAG`: with a header, and the validator of the last answer. `ask owner,admin json/data/16, data/17`:
- *   each asks for each. `-> 200 stored | 200 hit`: two requests; `-> until gzip`: as many as it takes. `a: ask ...` goes
- *   on; `a -> 200` waits.
+ * - `ask owner json/data/61 -> 200 modern hit same`: a request, and words of its answer: the status, the side that
+ *   made it (`undecided`: it does not say), words of `Cache-Status`, `Cache-Control` and `Content-Encoding`, legacy's
+ *   code (`code=112`), a list's datasets (`rows=3`); `same`: legacy's document for this caller; `bytes`: in its bytes;
+ *   `byHitPath`; `has:iris`: a text; `!hit`: not that word. `ask 7 ...`: without a key, from address 7.
+ * - `... with If-None-Match: TAG`: with a header, and the validator of the last answer. `ask owner,admin json/data/16,
+ *   data/17`: each asks for each. `-> 200 stored | 200 hit`: two requests; `-> until gzip`: as many as it takes.
+ *   `a: ask ...` goes on; `a -> 200` waits.
  * - `legacy is down`, or another form of outage, or `well`; `modern is html listTasks`: a fault, in an endpoint or in
  *   requests with a text. `modern holds` its answers; `modern answers 2` of them, or all.
  * - `legacy got 2`, `modern got 1`: so many requests since the last such step. `3 stored`. `tag 61`: a write to legacy.
