@@ -66,8 +66,9 @@ export const openModernBackend = (core: AnsweringCore, modern: Modern, migration
       fetch,
       async () => undefined,
     );
-    const { status } = answered.answer;
-    return failed || status >= 500 ? undefined : answered;
+    // An entry from before a restart is stale, too, whatever its age.
+    const isStale = answered.how.detail === "stale-if-error";
+    return failed || isStale || answered.answer.status >= 500 ? undefined : answered;
   };
 
   return {

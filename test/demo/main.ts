@@ -11,6 +11,8 @@ import { findingOf, plantedFaults } from "./plantedFaults.ts";
 
 /** The demo's gate moves soon: a person is watching. */
 const gate = { parity: 0.9, requests: 1, minutes: 0.2, errorRate: 0.05, p95: 5000, hold: 5 };
+/** The endpoint that is moved by hand, under old clients. */
+const moved = "getDatasetFeatures";
 const faulty = [...new Set(plantedFaults.map(({ fault }) => fault.endpoint))];
 const stages = {
   ...Object.fromEntries(faulty.map((endpoint) => [endpoint, { stage: "shadow", share: 100 }])),
@@ -18,6 +20,7 @@ const stages = {
   // has no fault and climbs.
   listEvaluationMeasures: { stage: "canary", share: 50, gate },
   getDatasetQualities: { stage: "shadow", share: 100, gate },
+  [moved]: { stage: "shadow", share: 100 },
 };
 
 const oldClients = ["catalogue-client/0.14.2 (Python 3.12)", "catalogue-client/0.9.0 (Python 3.8)", "rcatalogue/1.12"];
@@ -62,6 +65,7 @@ const run = async ({ rate, outages: fails }: { rate: number; outages: boolean })
     LOG_LEVEL: "silent",
     MIRROR_RATE: "500",
     CACHE_LEGACY: "all",
+    MOVE_LEGACY: moved,
     CACHE_DISK_BYTES: String(256 * 1024 ** 2),
     DATA_DIR: temporaryFolder(),
     PORT: "8000",
@@ -91,6 +95,7 @@ const run = async ({ rate, outages: fails }: { rate: number; outages: boolean })
   await watch(page, modern, signal);
   if (!signal.aborted) {
     print("listEvaluationMeasures goes back to shadow by its gate; getDatasetQualities climbs to modern.");
+    await showMove(client, page, signal);
     if (fails) await showOutages(legacy.url, client, restart, signal);
     print("The traffic goes on. Ctrl-C ends it.");
   }
@@ -99,6 +104,28 @@ const run = async ({ rate, outages: fails }: { rate: number; outages: boolean })
   await modern.close();
   await modernLegacy.close();
   await legacy.close();
+};
+
+/** Moves an endpoint, and says at each stage who answers old clients. */
+const showMove = async (client: string, page: string, signal: AbortSignal): Promise<void> => {
+  print(`${moved} is moved by hand. Old clients ask for /api/v1/json/data/features/61:`);
+  const documents = new Set<string>();
+  for (const stage of ["shadow", "canary", "modern"]) {
+    const body = JSON.stringify({ stage, share: 50, by: "the demo", why: "to show old clients" });
+    const headers = { "Content-Type": "application/json" };
+    // It is held until its evidence suffices.
+    while (!signal.aborted && !(await fetch(`${page}/stages/${moved}`, { method: "POST", headers, body })).ok)
+      await sleep(500, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    let byModern = 0;
+    for (const agent of oldClients) {
+      const answer = await fetch(`${client}/api/v1/json/data/features/61`, { headers: { "User-Agent": agent } });
+      if (answer.headers.get("gateway-decision")?.includes("backend=modern")) byModern++;
+      documents.add(JSON.stringify(await answer.json()));
+    }
+    const same = documents.size === 1 ? "the same document" : "another document";
+    print(`  ${stage}  modern answers ${byModern} of ${oldClients.length} old clients: ${same}`);
+  }
 };
 
 const showOutages = async (
@@ -163,7 +190,7 @@ const differencesOf = async (page: string, kind: string): Promise<DifferenceView
 
 const command = openCommandLine("npm run demo --")
   .description(
-    `A migration to look at: the sample legacy, a stand-in for the new implementation with ${plantedFaults.length} faults planted in it, clients of both interfaces, and the gateway between them with its operators' page, until Ctrl-C. It prints each fault when the comparison has found it. Then legacy fails in two forms, for ten seconds each, and the gateway is restarted in the second.`,
+    `A migration to look at: the sample legacy, a stand-in for the new implementation with ${plantedFaults.length} faults planted in it, clients of both interfaces, and the gateway between them with its operators' page, until Ctrl-C. It prints each fault when the comparison has found it. Then an endpoint is moved under old clients. Then legacy fails in two forms, for ten seconds each, and the gateway is restarted in the second.`,
   )
   .option("--rate <n>", "requests a second", numberFrom(1, 200), 20)
   .option("--no-outages", "legacy does not fail")

@@ -169,7 +169,7 @@ export const freshnessOf = (entry: Entry, now: number, wanted: Directives, isInS
   if (wanted.noCache || wanted.noStore) return "not";
   const staleness = now - entry.freshUntil;
   if (wanted.maxAge !== undefined && (wanted.maxAge === 0 || now - entry.storedAt > wanted.maxAge)) return "not";
-  if (wanted.onlyFresh && (staleness >= 0 || !isCertain)) return "not";
+  if (wanted.onlyFresh && staleness >= 0) return "not";
   // An owner's entry is never served stale: the right to see it may be gone.
   if (entry.owner !== undefined) return isCertain && staleness < 0 ? "fresh" : "not";
   const { staleWhileRevalidate, staleIfError } = entry.lifetimes;
