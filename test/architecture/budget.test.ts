@@ -7,7 +7,7 @@ import { root } from "./imports.ts";
 const budget = {
   "src transforms": 21_211,
   "src transforms features libraries tools": 41_305,
-  test: 40_902,
+  test: 40_897,
 };
 
 test.each(Object.entries(budget))("%s has at most %i lines", (folders, most) => {
