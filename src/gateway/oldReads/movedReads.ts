@@ -95,7 +95,9 @@ export class MovedReads {
     if (found === undefined || found.freshness === "not" || found.entry.status !== 200) return undefined;
     const { entry } = found;
     const stored: Served = { answer: entry, entry, how: { fwd: "stale", detail: "stale-if-error" } };
-    const served = await this.#withContext(req, res, read, moved, (of) => this.#inOldForm(stored, of, read, moved));
+    const served = await this.#withContext(req, res, { ...read, key: undefined }, moved, (context) =>
+      this.#inOldForm(stored, context, read, moved),
+    );
     return served && { ...served, decision: { ...decision, reason: "stale" } };
   }
 

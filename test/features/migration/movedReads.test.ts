@@ -200,6 +200,9 @@ describe("a list without a limit", () => {
   script("has 50 pages at most", { page: 1, datasets: 50 })`
     ask json/data/list -> 200 legacy rows=50 bytes
     modern got 50
+    legacy is down
+    ask owner xml/data/list -> !200 code=107
+    modern got 0
   `;
   script("needs each of its pages, and room for them", { page: 15, environment: { MEMORY_BYTES: "33554432" } })`
     modern is down :30
