@@ -19,8 +19,8 @@ export class EndpointStage {
   readonly endpoint: string;
   /** Changes with `refresh` alone. */
   inForce: StageInForce;
-  /** A move since modern got no callers was made against the evidence on old clients. Changes with `refresh` alone. */
-  isOldClientsForced = false;
+  /** Old clients have followed a move, and modern has had callers since. Changes with `refresh` alone. */
+  hasOldClients = false;
   readonly #settings: EndpointStageSettings;
   #configured: Stage;
   /** A configured stage that is in force here, and that the store does not have yet; with the stage before it. */
@@ -60,7 +60,7 @@ export class EndpointStage {
         ? this.#asConfigured("Redis has lost the stage that was set")
         : this.#latest();
     const away = this.moves.findIndex(({ to }) => callersOf(to) === 0);
-    this.isOldClientsForced = this.moves.slice(0, away < 0 ? undefined : away).some(({ oldClients }) => oldClients);
+    this.hasOldClients = this.moves.slice(0, away < 0 ? undefined : away).some(({ oldClients }) => oldClients);
     return { from, to: this.inForce, isLost };
   }
 
@@ -108,7 +108,8 @@ export class EndpointStage {
    * @throws If the store does not confirm the write.
    */
   async move(to: Stage, by: string, why: string, note: MoveNote = {}): Promise<boolean> {
-    if (isSameStage(this.inForce, to) && this.lost === undefined && !note.oldClients) return true;
+    if (isSameStage(this.inForce, to) && this.lost === undefined && (!note.oldClients || this.hasOldClients))
+      return true;
     const isMoved = await this.#storeMove(this.inForce, this.#stageFromNow(to, by, why), note);
     if (isMoved) this.#unstored = undefined;
     return isMoved;

@@ -29,11 +29,11 @@ export const migrationEvents: EventDefinitions = {
     notes:
       "At least 100 requests fall into one bucket: the share moves all callers or none. See [behind a proxy](#behind-a-proxy).",
   },
-  old_clients_held: {
+  old_clients_differ: {
     level: "warn",
-    msg: "Old clients of an endpoint no longer follow its stage.",
+    msg: "An answer of modern to old clients would lose what no named loss covers.",
     notes:
-      "Legacy's answer to one of them has what modern's would lose, and no named loss covers it. Legacy answers old clients until that is mended, or a move gives a reason. `GET /differences` has the places.",
+      "Old clients that follow the endpoint's stage still do; others stay with legacy, and moves towards modern are held. `GET /differences` has the places: mend modern, or name the loss in the endpoint's form.",
   },
   stages_lost: {
     level: "error",

@@ -74,7 +74,7 @@ const open = async (
     hasModern: modern !== undefined,
     look: times.look,
   });
-  migration.comparisons.oldClients.follow(settings);
+  migration.follow(settings);
   reportLost();
   store.onChange(reportLost);
   // No gateway without `MODERN_URL` needs its modules.
@@ -102,15 +102,12 @@ const open = async (
       return checkMigration(core, migration, modern, settings.STAGES, report);
     },
     reload: async (next: MigrationSettings) => {
+      migration.follow(next);
       await migration.configure(next.STAGES, ledgerOf(next.EXPECTED_DIFFERENCES, shipped));
-      migration.comparisons.oldClients.follow(next);
     },
     start: async () => {
       const none = noneSet();
-      const moved = core.provedReads.size;
-      const oldClients = moved === 0 ? undefined : `old clients of ${counted(moved, "endpoint")} may follow them`;
-      const parts = [describeStages(migration), none, oldClients].filter((part) => part !== undefined);
-      return { line: parts.join("; ") };
+      return { line: describeStages(migration) + describeOldClients(core) + (none === undefined ? "" : `; ${none}`) };
     },
     async close() {
       await layer?.idle();
@@ -153,5 +150,8 @@ const describeStages = (migration: Migration): string => {
   const stages = moved.map(([name, stage]) => `${name} ${stageText(stage)}`).join("; ");
   return stages === "" ? "every endpoint is in the stage legacy" : `stages: ${stages}; all others legacy`;
 };
+
+const describeOldClients = ({ provedReads: { size } }: Pick<Core, "provedReads">): string =>
+  size === 0 ? "" : `; old clients of ${counted(size, "endpoint")} may follow them`;
 
 export const feature = { open, events: migrationEvents };

@@ -48,8 +48,10 @@ export const openLayer = (
     const byModern = isModern ? await backend.read(context) : undefined;
     const isFallback = isModern && byModern === undefined;
     const served = byModern ?? (await next(context));
+    const { status } = served.answer;
+    if (isFallback && status >= 400 && status < 500) await backend.forget(context);
     // If neither side answers, modern's earlier answer is better than none.
-    const stored = isFallback && served.answer.status >= 500 ? await backend.readStored(context) : undefined;
+    const stored = isFallback && status >= 500 ? await backend.readStored(context) : undefined;
     const fallback = stored ? { reason: "stale" } : { backend: "legacy" as const, reason: "fallback" };
     const decision: StageDecision = isFallback ? { ...decided, ...fallback } : decided;
     if (decision.stage === "legacy") return { ...served, decision };
@@ -90,6 +92,7 @@ export const openLayer = (
       backend: modern.identity,
       mayAnswer: (endpoint) => migration.movesOldClients(endpoint),
       read: backend.read,
+      readStored: (context) => backend.readStored(context),
       count: ({ backend: side, reason }) => void answers(side, reason).value++,
     } satisfies OldReadBackend,
     /** Decides which side answers this caller, by the endpoint's stage and the side that the request names. */

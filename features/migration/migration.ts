@@ -5,8 +5,9 @@ import { type Bucketing, decide, type StageDecision } from "./decide.ts";
 import type { ComparedAnswer } from "./differences.ts";
 import { decideGate, decideWithoutGate, type Evidence, type GateDecision, type Parity, whyNotAdvance } from "./gate.ts";
 import { openNotices } from "./notices.ts";
-import { callersOf, isForward, type MoveNote, type Stage, type StageInForce } from "./stage.ts";
+import { callersOf, isForward, isSameStage, type MoveNote, type Stage, type StageInForce } from "./stage.ts";
 import { Stages, type StagesSettings } from "./stages.ts";
+import type { OldClients } from "./oldClients.ts";
 import type { Track } from "./track.ts";
 
 type MigrationOptions = StoredComparisons &
@@ -47,6 +48,8 @@ export class Migration {
   readonly comparisons: Comparisons;
   readonly stages: Stages;
   readonly #core: MovedCore;
+  /** Endpoints whose old clients follow the stage; they do so until modern has no callers. */
+  readonly #followed = new Set<string>();
   readonly #notices: ReturnType<typeof openNotices>;
   readonly #checking: NodeJS.Timeout;
 
@@ -95,12 +98,21 @@ export class Migration {
   }
 
   /**
-   * True if reads of old clients go where the endpoint's stage says: modern has callers, and the evidence on old
-   * clients holds, or an operator gave a reason. It is asked at every hit of old clients.
+   * True if reads of old clients go where the endpoint's stage says: modern has callers, and since then the evidence on
+   * old clients has held, or an operator gave a reason. It is asked at every hit of old clients.
    */
   movesOldClients(endpoint: string): boolean {
     if (!this.#core.provedReads.has(endpoint) || callersOf(this.stages.of(endpoint)) === 0) return false;
-    return this.comparisons.oldClients.isProven(endpoint) || this.stages.isOldClientsForced(endpoint);
+    if (this.#followed.has(endpoint)) return true;
+    const mayFollow = this.comparisons.oldClients.isProven(endpoint) || this.stages.hasOldClients(endpoint);
+    if (mayFollow) this.#followed.add(endpoint);
+    return mayFollow;
+  }
+
+  /** Sets the endpoints whose old clients may follow the stage. */
+  follow(settings: Parameters<OldClients["follow"]>[0]): void {
+    this.comparisons.oldClients.follow(settings);
+    for (const endpoint of this.#followed) if (!this.#core.provedReads.has(endpoint)) this.#followed.delete(endpoint);
   }
 
   decide(endpoint: string, caller: Bucketing): StageDecision {
@@ -189,11 +201,16 @@ export class Migration {
     return why === undefined ? undefined : { why, evidence: evidence.all };
   }
 
-  /** The facts that the audit log stores of this move: the reason if it, or that old clients follow it, needs any. */
-  noteOf(endpoint: string, to: Stage, despite: string | undefined): MoveNote {
-    if (despite === undefined) return {};
-    const isHeld = callersOf(to) > 0 && this.comparisons.oldClients.objection(endpoint) !== undefined;
-    return isHeld ? { despite, oldClients: true } : this.against(endpoint, to) ? { despite } : {};
+  /**
+   * The facts that the audit log stores of this move: the reason if it needs one, and whether old clients follow from
+   * then on.
+   */
+  noteOf(endpoint: string, to: Stage, despite?: string): MoveNote {
+    const held = this.comparisons.oldClients.objection(endpoint);
+    const isToldOfHeld = held !== undefined && isSameStage(this.stages.of(endpoint), to);
+    const isAgainst = despite !== undefined && (isToldOfHeld || this.against(endpoint, to) !== undefined);
+    const mayFollow = this.#core.provedReads.has(endpoint) && callersOf(to) > 0 && (held === undefined || isAgainst);
+    return { ...(isAgainst && { despite }), ...(mayFollow && { oldClients: true as const }) };
   }
 
   /** Puts new stages and a new ledger in force. */
@@ -228,7 +245,7 @@ export class Migration {
     const decision = this.#gateDecision(endpoint, this.#evidence(endpoint));
     if (decision?.to === undefined) return;
     this.stages
-      .move(endpoint, decision.to, "gate", decision.reason)
+      .move(endpoint, decision.to, "gate", decision.reason, this.noteOf(endpoint, decision.to))
       .catch((error: Error) => this.#reportUnwritten(endpoint, error));
   }
 
@@ -239,6 +256,7 @@ export class Migration {
   #onMove(endpoint: string, from: StageInForce, { stage, share, by, why }: StageInForce): void {
     const { cache, observer } = this.#core;
     this.track(endpoint).moved();
+    if (callersOf({ stage, share }) === 0) this.#followed.delete(endpoint);
     // Other callers or another side are served from now on.
     cache.invalidate({ endpoint, soft: false })?.catch(observer.fault);
     observer.event("stage_moved", { endpoint, from: from.stage, to: stage, share, by, why });

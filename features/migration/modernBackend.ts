@@ -6,6 +6,7 @@ import {
   type Core,
   type Fetched,
   type Served,
+  staleAnswer,
   uncached,
   type WriteFate,
   type Writes,
@@ -78,13 +79,17 @@ export const openModernBackend = (core: AnsweringCore, modern: Modern, migration
      */
     read,
     /** Modern's stored answer for this caller, for when neither side answers; `undefined`: there is none. */
-    async readStored({ endpoint, input, key }: Context): Promise<Served | undefined> {
+    async readStored({ endpoint, input, key, wanted }: Context): Promise<Served | undefined> {
       const cacheKey = endpoint.cacheKey?.(input, modern.identity);
-      if (cacheKey === undefined) return undefined;
-      const request = { cacheKey, owner: key === undefined ? undefined : idOfKey(key), wanted: {} };
-      const found = (await cache.lookUpInTier(request)) ?? cache.lookUp(request, performance.now());
-      if (found === undefined || found.freshness === "not" || found.entry.status !== 200) return undefined;
-      return { answer: found.entry, entry: found.entry, how: { fwd: "stale", detail: "stale-if-error" } };
+      if (cacheKey === undefined || wanted.onlyIfCached) return undefined;
+      const found = await cache.find({ cacheKey, owner: key === undefined ? undefined : idOfKey(key), wanted });
+      const isUsable = found !== undefined && found.freshness !== "not" && found.entry.status === 200;
+      return isUsable ? staleAnswer(found.entry) : undefined;
+    },
+    /** Legacy refuses what modern answered before: that answer is not shown any more. */
+    async forget({ endpoint, input }: Context): Promise<void> {
+      const cacheKey = endpoint.cacheKey?.(input, modern.identity);
+      if (cacheKey) await cache.forget(cacheKey);
     },
     /** Sends a write to modern, once. If modern fails, the write is not sent to legacy. */
     write: async (context: Context): Promise<Served> => writes.confirm(context, writeAnswer(await ask(context))),

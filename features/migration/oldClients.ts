@@ -69,7 +69,7 @@ export class OldClients {
     const wasProven = this.isProven(endpoint);
     this.requests.get(endpoint)?.add(path, resultOf(differences));
     if (wasProven && !this.isProven(endpoint))
-      this.#core.observer.event("old_clients_held", { endpoint, why: this.objection(endpoint) });
+      this.#core.observer.event("old_clients_differ", { endpoint, why: this.objection(endpoint) });
     this.differences.add({
       id: path,
       endpoint,

@@ -95,7 +95,7 @@ export const moveSchema = z.strictObject({
   to: stageSchema,
   /** The reason given for a step against the evidence. */
   despite: z.string().optional(),
-  /** The reason holds for old clients, too: they follow the stage against the evidence on their answers. */
+  /** Old clients follow the move: the evidence on their answers holds, or the reason is one for them, too. */
   oldClients: z.literal(true).optional(),
   /** The time of the request to move many endpoints, if this move is part of that or undoes it. */
   all: instant.optional(),

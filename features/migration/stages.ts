@@ -69,9 +69,9 @@ export class Stages {
     return this.#endpoint(endpoint).lost;
   }
 
-  /** True if an operator gave a reason why old clients follow the stage, and modern has had callers since. */
-  isOldClientsForced(endpoint: string): boolean {
-    return this.#endpoint(endpoint).isOldClientsForced;
+  /** True if old clients followed a move of this endpoint, and modern has had callers since. */
+  hasOldClients(endpoint: string): boolean {
+    return this.#endpoint(endpoint).hasOldClients;
   }
 
   /** All moves, the newest first. */

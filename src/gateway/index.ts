@@ -12,7 +12,7 @@ export { acceptedCodings, compress, copyOf, MIN_BODY } from "./cache/compression
 export { bytesOf, type Coding, type Entry, entryOf, tagOf } from "./cache/entry.ts";
 export { expiryOf, freshOnly, makeStale, withDefaults } from "./cache/policy.ts";
 export { contentHeaders, etagOf, matchesTag } from "./cache/reply.ts";
-export { legacyDecision, type Served, uncached } from "./cache/served.ts";
+export { legacyDecision, type Served, staleAnswer, uncached } from "./cache/served.ts";
 export type { Invalidation, OpenSecondTier, SecondTier } from "./cache/secondTier.ts";
 export type { FoundEntry } from "./cache/tieredEntries.ts";
 export { corsList } from "./http/cors.ts";

@@ -33,12 +33,7 @@ export const openStoredAnswers = (
     async find(address: string): Promise<FoundEntry[] | undefined> {
       const keys = keysOf(address);
       if (keys.length === 0) return undefined;
-      const entries = await Promise.all(
-        keys.map(async (cacheKey) => {
-          const request = { cacheKey, owner: undefined, wanted: {} };
-          return (await cache.lookUpInTier(request)) ?? cache.lookUp(request, performance.now());
-        }),
-      );
+      const entries = await Promise.all(keys.map((cacheKey) => cache.find({ cacheKey, owner: undefined, wanted: {} })));
       return entries.filter((entry) => entry !== undefined);
     },
     /** Deletes them in all gateways. `notAcknowledged`: another gateway, or Redis, has not done so yet. */

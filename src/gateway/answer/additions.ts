@@ -82,6 +82,8 @@ export type OldReadBackend = {
   mayAnswer: (endpoint: string) => boolean;
   /** The backend's answer, or an entry of it; `undefined`: it has none, and legacy answers. */
   read: (context: Context) => Promise<Served | undefined>;
+  /** The backend's earlier answer, for when neither side answers; `undefined`: there is none. */
+  readStored: (context: Context) => Promise<Served | undefined>;
   /** Counts an answer to an old client by the side that made it. */
   count: (decision: Decision) => void;
 };

@@ -38,6 +38,13 @@ export const HIT: CacheStatus = { hit: true };
 /** The decision for an endpoint that is not migrated. */
 export const legacyDecision: Decision = { stage: "legacy", backend: "legacy", reason: "stage" };
 
+/** A stored answer in place of none: the backend fails. */
+export const staleAnswer = (entry: Entry): Served => ({
+  answer: entry,
+  entry,
+  how: { fwd: "stale", detail: "stale-if-error" },
+});
+
 /**
  * An answer for one caller only. `fwd`: the reason why a backend was asked (RFC 9211); absent if the gateway answered
  * without a backend.

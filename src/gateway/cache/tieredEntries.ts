@@ -95,6 +95,17 @@ export class TieredEntries {
     return entry && this.lookUp(request, this.#settings.now(), entry);
   }
 
+  /** The most useful entry for a request, in memory or in the second tier. */
+  async find(request: CacheRequest): Promise<FoundEntry | undefined> {
+    return (await this.lookUpInTier(request)) ?? this.lookUp(request, this.#settings.now());
+  }
+
+  /** Deletes the public entry of this key in all gateways, if there is one: its backend no longer gives it. */
+  async forget(cacheKey: CacheKey): Promise<void> {
+    const found = await this.find({ cacheKey, owner: undefined, wanted: {} });
+    if (found) this.invalidateEntry(cacheKey.key, found.entry);
+  }
+
   /** Takes an entry from the tier into memory if it is better than the entry there. */
   async #findInTier({ key, lifetimesOf }: CacheKey): Promise<Entry | undefined> {
     const mark = this.#invalidations.mark();

@@ -38,9 +38,9 @@ export const mayMove = ({
 }: Pick<ReadSender, "who"> & { side?: Side | undefined; cacheKey: CacheKey }): boolean =>
   side?.moved !== undefined && who !== "browser" && !(who === "session" && cacheKey.personal);
 
-/** The decision for an answer that legacy made, or its cache. */
-export const legacysDecision = ({ decision, moved }: Side): Decision =>
-  moved === undefined ? decision : { ...decision, backend: "legacy", reason: "fallback" };
+/** The decision for an answer that legacy made, or its cache. `session`: the backend may not answer this caller. */
+export const legacysDecision = (read: Parameters<typeof mayMove>[0], { decision, moved }: Side): Decision =>
+  moved === undefined ? decision : { ...decision, backend: "legacy", reason: mayMove(read) ? "fallback" : "session" };
 
 /** The read of an old client as a request to the backend; `undefined`: legacy answers it otherwise. */
 export const movedRead = ({ form: format, cacheKeys, judging }: PathRead, backend: string): MovedRead | undefined => {
@@ -88,7 +88,7 @@ export const oldError = (
   const { code, message, additional_information: additional } = detail as Partial<Record<string, string>>;
   if (code === undefined || message === undefined) return undefined;
   const mapped = codes?.[code];
-  const said = mapped === undefined ? message : (errors.get(Number(mapped))?.message ?? message);
-  const error = { code: mapped ?? code, message: said, ...(additional !== undefined && { additional }) };
+  const said = errors.get(Number(mapped ?? code))?.message ?? message;
+  const error = { code: mapped ?? code, message: said, ...(typeof additional === "string" && { additional }) };
   return { status: 412, judged: status, ...writeLegacyError(format, error) };
 };

@@ -71,13 +71,16 @@ export class MovedReads {
     verdict: Known["key"],
   ): Promise<Served | undefined> {
     const { side: { moved, decision } = {}, who, owner, cacheKey } = read;
-    const { keys } = this.#core;
+    const { cache, keys } = this.#core;
     const isRefused = verdict === "refused" || (verdict !== "accepted" && keys.wasRefused(owner));
     if (moved === undefined || isRefused) return undefined;
     const isKnown = owner !== undefined && (verdict === "accepted" || keys.wasAccepted(owner));
     const served = await this.#withContext(req, res, read, moved, async (context) => {
       const isForAll = !(isKnown && cacheKey.personal);
       const first = await this.#ask(isForAll ? { ...context, key: undefined } : context, read, moved);
+      // What legacy said before is no longer right, either.
+      if (first && isForAll && judgedStatus(first.answer) !== 200 && !first.how.hit)
+        for (const legacys of Object.values(read.cacheKeys)) await cache.forget(legacys);
       if (first === undefined || judgedStatus(first.answer) === 200 || who === "nobody" || !isForAll) return first;
       // A resource that the public does not find may be a private one of the caller.
       return isKnown ? this.#ask(context, read, moved) : undefined;
@@ -89,16 +92,16 @@ export class MovedReads {
   async findStored(req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<Served | undefined> {
     const { moved, decision } = read.side ?? {};
     if (moved === undefined || decision === undefined) return undefined;
-    const request = { cacheKey: moved.cacheKey, owner: undefined, wanted: {} };
-    const { cache } = this.#core;
-    const found = (await cache.lookUpInTier(request)) ?? cache.lookUp(request, performance.now());
-    if (found === undefined || found.freshness === "not" || found.entry.status !== 200) return undefined;
-    const { entry } = found;
-    const stored: Served = { answer: entry, entry, how: { fwd: "stale", detail: "stale-if-error" } };
-    const served = await this.#withContext(req, res, { ...read, key: undefined }, moved, (context) =>
-      this.#inOldForm(stored, context, read, moved),
-    );
+    const served = await this.#withContext(req, res, { ...read, key: undefined }, moved, async (context) => {
+      const stored = await this.#backend.readStored(context);
+      return stored && this.#inOldForm(stored, context, read, moved);
+    });
     return served && { ...served, decision: { ...decision, reason: "stale" } };
+  }
+
+  /** Legacy refuses what the backend answered before: that answer is not shown any more. */
+  async forget({ side }: OldRead): Promise<void> {
+    if (side?.moved) await this.#core.cache.forget(side.moved.cacheKey);
   }
 
   #movedRead(read: PathRead): MovedRead | undefined {
@@ -169,6 +172,8 @@ export class MovedReads {
     const task = { endpoint: moved.endpoint.name, format: read.form };
     let form = await this.#writeForm({ ...task, page: moved.page }, body(), context);
     if (form !== undefined && moved.page !== undefined && form.rows >= moved.page) return "long";
+    // Legacy has no list without rows: it says that nothing was found.
+    if (form?.rows === 0 && moved.form.page !== undefined) return undefined;
     if (form && "needs" in form) {
       const others = await this.#askOthers(form.needs, context, moved);
       form = others && (await this.#writeForm({ ...task, others: listOf(others).toString() }, body(), context));
@@ -185,7 +190,7 @@ export class MovedReads {
   /** The backend's documents with the values that these rows lack. */
   async #askOthers(inputs: readonly Input[], context: Context, { form }: MovedRead): Promise<Buffer[] | undefined> {
     const endpoint = this.#core.endpoints.find(({ name }) => name === form.complete?.endpoint);
-    if (endpoint === undefined) return undefined;
+    if (endpoint === undefined || this.#decide(endpoint.name, context).backend === "legacy") return undefined;
     const found: Buffer[] = [];
     for (const input of inputs) {
       const served = await this.#backend.read({ ...context, endpoint, input, legacy: endpoint.legacy(input) });

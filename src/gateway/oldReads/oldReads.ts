@@ -188,6 +188,7 @@ export class OldReads {
         case "say103":
           return this.#replies.sendRefusal(res, read);
         default: {
+          if (known.found === "other") await this.#moved?.forget(read);
           const isNone = known.found === "failure" || known.found === "doubted";
           if (isNone && read.side && (await this.#replies.sendStored(req, res, read))) return true;
           const reply = step === "say107" ? uncached(this.#cached.unasked(read).answer) : served;

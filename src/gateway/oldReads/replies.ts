@@ -4,7 +4,7 @@ import { answerResultOf, exchangeOf, type ReadCounts } from "../../operation/ind
 import type { Dialect } from "../answer/dialect.ts";
 import type { Core } from "../answer/core.ts";
 import { replyWith } from "../cache/reply.ts";
-import type { Served } from "../cache/served.ts";
+import { type Served, staleAnswer } from "../cache/served.ts";
 import type { FoundEntry } from "../cache/tieredEntries.ts";
 import { legacyCorsList } from "../http/cors.ts";
 import { sendWhole } from "../http/httpServer.ts";
@@ -32,7 +32,7 @@ const wrongKeyReply = {
  */
 const storedOf = (found: FoundEntry | undefined, { isList }: OldRead): Served | undefined => {
   if (found === undefined || found.freshness === "not" || (found.entry.status !== 200 && !isList)) return undefined;
-  return { answer: found.entry, entry: found.entry, how: { fwd: "stale", detail: "stale-if-error" } };
+  return staleAnswer(found.entry);
 };
 
 /** Sends answers to reads of old clients, and counts them. `moved`: those that another backend may answer. */
@@ -56,7 +56,7 @@ export const openReplies = (
     if (read.posted !== undefined && exchange.caller && keys.wasAccepted(read.owner)) exchange.caller.id = read.owner;
     const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch } = req.headers;
     const keyed = read.who !== "nobody" || read.side?.isDivided === true;
-    const decision = served.decision ?? (read.side && legacysDecision(read.side));
+    const decision = served.decision ?? (read.side && legacysDecision(read, read.side));
     if (decision) {
       Object.assign(exchange, { stage: decision.stage, backend: decision.backend });
       moved?.count(decision);
