@@ -19,6 +19,7 @@ import {
   unwrapped,
 } from "../src/catalogue/index.ts";
 import { legacyError } from "./legacyErrors.ts";
+import { lossesIn } from "./legacyLosses.ts";
 import { lasting } from "./lifetimes.ts";
 
 /** A flow, and its components. */
@@ -93,8 +94,8 @@ export const getFlow = endpoint("GET /flows/{flow_id}", {
     {
       isNamedOnly: true,
       losses: {
-        ...Object.fromEntries(notSpecified.map((name) => [`/flow/${name}`, "The specification drops this field."])),
-        "/flow/component/*": "The specification drops the same fields of a component.",
+        ...lossesIn("/flow", notSpecified, "The specification drops this field."),
+        ...lossesIn("/flow/component/flow", notSpecified, "The specification drops this field of a component."),
       },
     },
   ),

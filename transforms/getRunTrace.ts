@@ -17,6 +17,7 @@ import {
   verbatim,
 } from "../src/catalogue/index.ts";
 import { legacyError } from "./legacyErrors.ts";
+import { lossesIn } from "./legacyLosses.ts";
 import { lasting } from "./lifetimes.ts";
 
 const iteration = object({
@@ -48,9 +49,11 @@ export const getRunTrace = endpoint("GET /run/trace/{run_id}", {
   ),
 
   legacyForm: form("trace{run_id trace_iteration*{repeat fold iteration setup_string evaluation selected}}", {
-    losses: {
-      "/trace/trace_iteration/*": "Ours are in the order of repeat, fold and iteration.",
-    },
+    losses: lossesIn(
+      "/trace/trace_iteration",
+      Object.keys(iteration.inside ?? {}),
+      "Ours are in the order of repeat, fold and iteration.",
+    ),
   }),
   cache: { ...lasting, groups: ({ run_id }, ours) => entity("run", run_id, ours !== undefined) },
   examples: { one: { run_id: 1 }, none: { run_id: 3 }, unknown: { run_id: 1_000_000 } },

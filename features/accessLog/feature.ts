@@ -80,7 +80,7 @@ const open = (
       upstreamMs: isAsked ? rounded(upstreamMs) : undefined,
       upstreamCalls: isAsked ? upstreamCalls : undefined,
       cache,
-      // The hit path answers only if the endpoint is not migrated.
+      // Without a stage the endpoint is not migrated.
       stage: exchange.stage ?? (endpoint && "legacy"),
       backend: exchange.backend ?? (isProxied || cache === "hit" ? "legacy" : "gateway"),
       caller: sender?.caller,

@@ -1,7 +1,6 @@
 import { shellQuoted } from "../../libraries/compare/curls.ts";
 import { type Difference, type ResultCounts, resultOf, zeroCounts } from "../../libraries/compare/difference.ts";
 import { counted, formatNumber } from "../../libraries/ui/wording.ts";
-import { lossReason } from "../../src/catalogue/index.ts";
 import type { Core } from "../../src/gateway/index.ts";
 import { type ComparedRequests, openComparedRequests } from "./comparedRequests.ts";
 import { openDifferences } from "./differences.ts";
@@ -60,9 +59,9 @@ export class OldClients {
 
   #add(endpoint: string, path: string, lost: readonly string[]): void {
     const { catalogue, settings } = this.#core;
-    const losses = catalogue.endpoints[endpoint]?.legacyForm?.losses;
+    const losses = catalogue.endpoints[endpoint]?.legacyForm?.losses ?? {};
     const differences = lost.map((at): Difference => {
-      const reason = lossReason(losses, at);
+      const reason = Object.hasOwn(losses, at) ? losses[at] : undefined;
       const cause = `old clients: ${reason ?? `no named loss covers ${at}`}`;
       return { path: at, at, form: "lost", kind: reason === undefined ? "unexplained" : "expected", cause, count: 1 };
     });

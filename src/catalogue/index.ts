@@ -87,7 +87,6 @@ export {
 export { markupPaths, xmlReader, xmlReaderFor } from "./legacy/xml.ts";
 export { type Facets, facetsOf, memberOf } from "./reading/facets.ts";
 export { fitOfOurs } from "./reading/fits.ts";
-export { lossReason } from "./reading/losses.ts";
 export {
   type Jobs,
   type Read,

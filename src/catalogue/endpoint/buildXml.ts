@@ -17,7 +17,7 @@ export const fitForXml = (text: string): string =>
 export const escapeXml = (text: string, reserved: RegExp): string =>
   fitForXml(text).replaceAll(reserved, (character) => entities[character] ?? `&#${character.charCodeAt(0)};`);
 
-const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
 let builder: fastXmlParser.XMLBuilder | undefined;
 

@@ -30,7 +30,7 @@ export type LegacyForm = {
   none?: JsonObject;
   /**
    * The losses of old clients if our document is written in legacy's form: for each place, as `lossesOf` names it, a
-   * sentence with the reason. A place that ends in `/*` stands for all places below.
+   * sentence with the reason.
    */
   losses?: Readonly<Record<string, string>>;
   /** Nearly every answer loses a field. The setting that moves old clients then has to name the endpoint. */

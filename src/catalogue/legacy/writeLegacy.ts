@@ -121,9 +121,13 @@ const xmlOf = ({ name, path, inside }: Shape, value: Json, verbatim: ReadonlySet
   return `${start}${attributes}>${elements === "" ? text : `${elements}\n`}</oml:${name}>`;
 };
 
-/** An `&` or `<` that breaks XML. */
-const bareSign = /<|&(?!(?:amp|lt|gt|quot|apos|#\d+);)/;
+/** Signs that break XML. */
+const bareSign = /<|\]\]>|&(?!(?:amp|lt|gt|quot|apos|#\d+);)/;
+const isWellFormed = (text: string): boolean =>
+  !bareSign.test(text) && [...text.matchAll(/&#(\d+);/g)].every(([, code]) => isInXml(Number(code)));
+const isInXml = (code: number): boolean =>
+  code <= 0x10_ff_ff && fitForXml(String.fromCodePoint(code)) === String.fromCodePoint(code);
 
 /** A text in XML. Legacy does not escape a verbatim text, and its clients do not decode it. */
 const xmlText = (text: string, isVerbatim = false): string =>
-  isVerbatim && !bareSign.test(text) ? fitForXml(text) : escapeXml(text, /[&<>"]/g);
+  isVerbatim && isWellFormed(text) ? fitForXml(text) : escapeXml(text, /[&<>"]/g);

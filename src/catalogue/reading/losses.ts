@@ -1,8 +1,9 @@
 import { own } from "../rules/compose.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 
-/** The most places that are named of a document. */
+/** The most places that are named of a document, and the characters of one. */
 const MAX_PLACES = 20;
+const MAX_PLACE = 200;
 
 /**
  * The places at which a document that we write for old clients departs from legacy's: `/flow/parameter/name`, at most
@@ -20,7 +21,18 @@ const compare = (legacy: Json | undefined, written: Json | undefined, at: string
   if (isObject(legacy) && isObject(written)) compareMembers(legacy, written, at, places);
   else if (Array.isArray(legacy) && Array.isArray(written) && legacy.length === written.length)
     for (let i = 0; i < legacy.length; i++) compare(legacy[i], written[i], at, places);
-  else places.add(at);
+  else places.add(placeOf(at));
+};
+
+/** The place that is named: in elements inside those of the same kind, such as components, that of the outermost. */
+const placeOf = (at: string): string => {
+  const steps: string[] = [];
+  for (const step of at.split("/")) {
+    steps.push(step);
+    const isRepeated = steps.length > 4 && steps.at(-1) === steps.at(-3) && steps.at(-2) === steps.at(-4);
+    if (isRepeated) steps.length -= 2;
+  }
+  return steps.join("/").slice(0, MAX_PLACE);
 };
 
 const compareMembers = (legacy: JsonObject, written: JsonObject, at: string, places: Set<string>): void => {
@@ -32,7 +44,7 @@ const compareMembers = (legacy: JsonObject, written: JsonObject, at: string, pla
     names.filter((name) => Object.hasOwn(written, name)).join() !==
       others.filter((name) => Object.hasOwn(legacy, name)).join()
   )
-    places.add(at);
+    places.add(placeOf(at));
   for (const name of isAlike ? names : new Set([...names, ...others]))
     compare(own(legacy, name), own(written, name), `${at}/${name}`, places);
 };
@@ -47,9 +59,3 @@ const isSameNumber = (legacy: Json | undefined, written: Json | undefined): bool
 const hasNumbersOnly = /^(?=.*\d)[\s\d.eE+?,[\]-]+$/;
 const respelled = (list: string): string =>
   list.replaceAll(/,\s+/g, ",").replaceAll(/[^,[\]?]+/g, (entry) => String(Number(entry)));
-
-/** The reason why a loss at this place is accepted; `undefined`: no loss of the form names the place. */
-export const lossReason = (losses: Readonly<Record<string, string>> = {}, place: string): string | undefined => {
-  if (Object.hasOwn(losses, place)) return losses[place];
-  return Object.entries(losses).find(([name]) => name.endsWith("/*") && place.startsWith(name.slice(0, -1)))?.[1];
-};

@@ -19,7 +19,7 @@ export const legacyDialect = (
   moved: MovedReads | undefined,
 ): Dialect<PathRead> => ({
   isOfLegacy: true,
-  bytes: 1000,
+  bytes: moved === undefined ? 1000 : 1400,
   ask(request, exchange, read) {
     const sender = whoAsks(request, trusted);
     if (sender === undefined) return undefined;

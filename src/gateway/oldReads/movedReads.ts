@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { type Answer, type Jobs, judgedStatus } from "../../catalogue/index.ts";
 import { headerOf, type HttpExchange, openHolding } from "../../operation/index.ts";
 import type { Additions, OldReadBackend } from "../answer/additions.ts";
@@ -32,6 +33,8 @@ export class MovedReads {
   readonly #moved = new WeakMap<PathRead, MovedRead | null>();
   readonly #joining;
   readonly #joiningClients = new Set<string>();
+  /** The connections that wait for a list which is being joined. */
+  readonly #waiting = new Map<string, Socket[]>();
 
   constructor(core: WholeCore, { backend, decide }: { backend: OldReadBackend; decide: Additions["decide"] }) {
     this.#core = core;
@@ -178,7 +181,7 @@ export class MovedReads {
       const others = await this.#askOthers(form.needs, context, moved);
       form = others && (await this.#writeForm({ ...task, others: listOf(others).toString() }, body(), context));
     }
-    return form && "written" in form ? form.written.answer : undefined;
+    return form && "written" in form ? { ...form.written.answer, judged: answer.status } : undefined;
   }
 
   /** The bytes of a large body go to a thread: it has to be a copy. */
@@ -206,14 +209,21 @@ export class MovedReads {
   async #join(first: Answer, context: Context, read: OldRead, moved: MovedRead): Promise<Answer | undefined> {
     const { client, form, owner = "" } = read;
     const id = `${moved.cacheKey.key} ${form} ${context.key === undefined ? "" : owner}`;
+    const waiting = this.#waiting.get(id) ?? [];
+    if (context.incoming) waiting.push(context.incoming.socket);
     const running = this.#joining.get(id);
     if (running !== undefined) return running;
     if (this.#joiningClients.size >= MAX_JOINING || this.#joiningClients.has(client)) return undefined;
     this.#joiningClients.add(client);
+    this.#waiting.set(id, waiting);
+    // Legacy needs time, too, if a page fails.
+    const deadline = performance.now() + this.#core.totalTimeout / 2;
+    const isAwaited = () => performance.now() < deadline && waiting.some(({ destroyed }) => !destroyed);
     try {
-      return await this.#joining.launch(id, this.#joinPages(bytesOf(first.body), context, read, moved));
+      return await this.#joining.launch(id, this.#joinPages(bytesOf(first.body), context, read, moved, isAwaited));
     } finally {
       this.#joiningClients.delete(client);
+      this.#waiting.delete(id);
     }
   }
 
@@ -222,15 +232,16 @@ export class MovedReads {
     context: Context,
     { form: format }: OldRead,
     moved: MovedRead,
+    isAwaited: () => boolean,
   ): Promise<Answer | undefined> {
     const { page = 0, form, input } = moved;
     const { name: endpoint } = moved.endpoint;
     const pages = [first];
     const others: Buffer[] = [];
     let bytes = first.length;
-    for (let last: Buffer | undefined = first; last !== undefined;) {
+    for (let last = first; ; pages.push(last)) {
       const counted = await this.#writeForm({ endpoint }, Buffer.from(last), context);
-      if (counted === undefined) return undefined;
+      if (counted === undefined || !isAwaited()) return undefined;
       if (form.complete && format === "xml" && "needs" in counted) {
         const found = await this.#askOthers(counted.needs, context, moved);
         if (found === undefined) return undefined;
@@ -244,7 +255,6 @@ export class MovedReads {
       last = bytesOf(next.answer.body);
       bytes += last.length;
       if (bytes > this.#core.settings.MAX_REPLY_BYTES || context.holding?.take(last.length) === false) return undefined;
-      pages.push(last);
     }
     const task = { endpoint, format, others: listOf(others).toString() };
     const whole = await this.#writeForm(task, listOf(pages), context);

@@ -66,7 +66,16 @@ export const openOldClients = async ({ stage = "modern", environment, page, data
     return migrationOf(gateway).stages.move(endpoint, { stage: to, share }, "Ada", "a test", note);
   };
   for (const endpoint of moved) await move(endpoint, stage);
-  return { gateway, legacy, behindModern, modern, direct, move, ask: asking(gateway.url, { Connection: "close" }) };
+  return {
+    datasets,
+    gateway,
+    legacy,
+    behindModern,
+    modern,
+    direct,
+    move,
+    ask: asking(gateway.url, { Connection: "close" }),
+  };
 };
 
 type Answered = Awaited<ReturnType<ReturnType<typeof asking>>>;

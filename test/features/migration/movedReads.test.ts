@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { samplePaths } from "../../gateway/oldReads/sample.ts";
 import { clock } from "../../gateway/cache/support.ts";
+import { httpUpstream } from "../../gateway/proxy/support.ts";
 import { pageOfMetrics } from "../../support/metrics.ts";
 import { openOldClients, script } from "./movedReadScript.ts";
 
-/** A path of each endpoint in each form. */
-const paths = [...new Map(samplePaths().map(({ name, path }) => [name + path.slice(8, 12), path])).values()];
+const paths = samplePaths().map(({ path }) => path);
 
 test.each(["legacy", "shadow"] as const)("in %s old clients get what they got before", async (stage) => {
   clock();
@@ -322,4 +322,53 @@ describe("when a side fails", () => {
     ask json/data/61 -> 200 legacy stale-if-error bytes
     ask json/data/2 -> !200 legacy code=107
   `;
+});
+
+test.each([
+  ["/api/v1/json/data/61", 412],
+  ["/v1/datasets/61", 403],
+])("%s that legacy calls private is not shown as modern had it", async (path, refused) => {
+  const { pass } = clock();
+  const { ask, datasets, legacy, modern } = await openOldClients();
+  const statuses = [(await ask(path)).status];
+  modern.use([{ endpoint: "*", fault: "down" }]);
+  pass(86_400_000);
+  for (const dataset of datasets) if (dataset.id === 61) dataset.visibility = "private";
+  statuses.push((await ask(path)).status);
+  legacy.trouble = "down";
+  pass(61_000);
+  statuses.push((await ask(path)).status);
+  expect(statuses).toEqual([200, refused, 502]);
+});
+
+test("what modern calls private is not shown as legacy had it", async () => {
+  const { ask, datasets, legacy, modern, move } = await openOldClients({ stage: "legacy" });
+  const statuses = [(await ask("/api/v1/json/data/61")).status];
+  for (const dataset of datasets) if (dataset.id === 61) dataset.visibility = "private";
+  await move("getDataset", "modern");
+  statuses.push((await ask("/api/v1/json/data/61")).status);
+  modern.use([{ endpoint: "*", fault: "down" }]);
+  legacy.trouble = "down";
+  statuses.push((await ask("/api/v1/json/data/61")).status);
+  expect(statuses).toEqual([200, 412, 502]);
+});
+
+test("a list without rows is legacy's to answer, and errors have legacy's words", async () => {
+  const errors = { status: 404, detail: { code: "111", message: "gone", additional_information: { no: "text" } } };
+  const MODERN_URL = await httpUpstream((request, response) => {
+    request.resume();
+    const isList = request.method === "POST";
+    response.writeHead(isList ? 200 : errors.status, { "Content-Type": "application/json" });
+    response.end(isList ? "[]" : JSON.stringify(errors));
+  });
+  const { ask } = await openOldClients({ environment: { MODERN_URL } });
+  for (const form of ["json", "xml"]) {
+    const { headers, body } = await ask(`/api/v1/${form}/data/list/limit/2`);
+    expect([headers.get("gateway-decision"), body]).toEqual([
+      expect.stringContaining("backend=legacy"),
+      expect.stringContaining("harbour_tides"),
+    ]);
+    const { body: error } = await ask(`/api/v1/${form}/data/61`);
+    expect(error).toMatch(/111.*Unknown dataset/s);
+  }
 });
