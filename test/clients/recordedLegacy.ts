@@ -22,9 +22,18 @@ const shortened = Object.entries({
   "-active": "-act",
 });
 
+/** A list as scikit-learn asks for it: the gateway sends filters in another order, and defaults. */
+const asAsked = (path: string): string => {
+  if (!path.includes("/data/list/")) return path;
+  const filter = (name: string) => new RegExp(`/${name}/[^/]+`).exec(path)?.[0] ?? "";
+  const [version, status] = [filter("data_version"), filter("status")];
+  const shown = version !== "" && status === "/status/active" ? "" : status;
+  return `/api/v1/json/data/list${filter("data_name")}${filter("limit")}${version}${shown}`;
+};
+
 /** The name of the file that answers this path, without its endings. */
 const nameOf = (path: string): string =>
-  shortened.reduce((name, [long, short]) => name.replace(long, short), path.slice(1).replaceAll(/\W/g, "-"));
+  shortened.reduce((name, [long, short]) => name.replace(long, short), asAsked(path).slice(1).replaceAll(/\W/g, "-"));
 
 /**
  * Plays legacy with scikit-learn's recordings: a session with each answer, and errors as 412. `asked` has the paths of

@@ -6,6 +6,7 @@ import { listeningGateway } from "../gateway/http/support.ts";
 import { nginxProxies, nginxWithFiles } from "../deploy/proxyPrograms.ts";
 import { describeWith } from "../support/needs.ts";
 import { caching } from "./caching.ts";
+import { moveAll, startMovedTo } from "./moving.ts";
 import { startRecordedLegacy } from "./recordedLegacy.ts";
 
 type Legacy = Awaited<ReturnType<typeof startRecordedLegacy>>;
@@ -14,9 +15,14 @@ type Outcomes = Readonly<Record<string, string>>;
 /**
  * The outcome of `fetch_openml` for each dataset on this server, and the paths that reach legacy meanwhile.
  */
-const fetchAll = async (url: string, { asked }: Legacy): Promise<{ outcomes: Outcomes; reads: string[] }> => {
+const fetchAll = async (
+  url: string,
+  { asked }: Legacy,
+  leftOut: readonly string[] = [],
+): Promise<{ outcomes: Outcomes; reads: string[] }> => {
   asked.length = 0;
-  const { stdout } = await promisify(execFile)("/usr/bin/python3", ["test/clients/fetchOpenml.py", url], { env: {} });
+  const program = ["test/clients/fetchOpenml.py", url, ...leftOut];
+  const { stdout } = await promisify(execFile)("/usr/bin/python3", program, { env: {} });
   return { outcomes: JSON.parse(stdout) as Outcomes, reads: [...asked] };
 };
 
@@ -54,6 +60,21 @@ describeWith("nginx", "scikit-learn's fetch_openml, through nginx and the gatewa
       // For the gateway: nginx's copies stay fresh; `test/deploy/dataFiles.test.ts` covers stale copies.
       pass(24 * 3_600_000);
       expect((await fetchAll(url, legacy)).outcomes).toEqual(direct.outcomes);
+    });
+
+    test("with MOVE_LEGACY, modern answers in the stage modern while legacy is down", async () => {
+      const { asked, settings } = await startMovedTo((await startRecordedLegacy()).url);
+      const { legacy, gateway } = await openAll(settings);
+      const { url } = await nginxWithFiles(`127.0.0.1:${gateway.port}`);
+      // The recordings are of an earlier legacy: it had these, or had them not.
+      const others = ["description_version", "minio_url"];
+      const first = await fetchAll(url, legacy, others);
+      const reads = first.reads.filter((path) => path.startsWith("/api/"));
+      await moveAll(gateway, "the recordings are of an earlier legacy");
+
+      legacy.state.isDown = true;
+      expect(await fetchAll(url, legacy, others)).toEqual({ outcomes: first.outcomes, reads: [] });
+      expect(Object.values(asked()).reduce((sum, count) => sum + count, 0)).toBe(reads.length);
     });
   }),
 );
