@@ -32,7 +32,7 @@ export const legacyStudies: ReadonlySet<number> = new Set([
 /** `{"data": {"data_id": ["1", "2"]}}` -> `[1, 2]`, under its new name. */
 const idsIn = (group: string, id: string): Rule<number[]> => renamed(group, unwrapped(id, anyOrder(list(integer))));
 
-/** A study of tasks has no flows, setups and runs; one of runs has all groups, also empty ones. */
+/** A study of tasks has no flows, setups and runs. A study of runs has all groups, also those without a member. */
 const membersOf = (legacy: JsonObject): JsonObject => {
   const { flows: _, setups: __, runs: ___, ...ofTasks } = legacy["study"] as JsonObject;
   return ofTasks["main_entity_type"] === "task" ? { study: ofTasks } : legacy;

@@ -20,7 +20,7 @@ test.each(["legacy", "shadow"] as const)("in %s old clients get what they got be
   expect(moved.modern.asked()).toEqual({});
 });
 
-test("in canary a caller sees one side on both interfaces, and no shared cache stores it", async () => {
+test("in canary a caller sees one side on both interfaces, and answers are private", async () => {
   const { ask } = await openOldClients({ stage: "canary" });
   const sides = new Set<string>();
   for (let caller = 0; caller < 12; caller++) {
@@ -38,7 +38,7 @@ test("in canary a caller sees one side on both interfaces, and no shared cache s
   expect([...sides].join()).toMatch(/(?=.*backend=legacy)(?=.*backend=modern)/);
 });
 
-test("forms count in CACHE_BYTES, and leave with their entry; answers count by their side", async () => {
+test("forms count in CACHE_BYTES, and leave with their entry; sides are counted", async () => {
   const { ask, gateway, move } = await openOldClients();
   const { cache, meter } = gateway.core;
   await ask("/v1/datasets/61");
