@@ -57,9 +57,9 @@ const statuses = [200, 204, 304, 400, 401, 403, 404, 405, 409, 410, 412, 413, 41
 const ways = [{ hit: true }, { hit: true, detail: "stale-if-error" }, { fwd: "uri-miss" }, { fwd: "stale" }] as const;
 
 /** The bound of docs/operate.md. */
-const MAX_LINES = 360 + 36 * names.length;
+const MAX_LINES = 360 + 37 * names.length;
 
-test("a page of metrics has at most 36 lines an endpoint and 360 others", async () => {
+test("a page of metrics has at most 37 lines an endpoint and 360 others", async () => {
   const { gateway, page } = await metered();
   const lines = async () => (await page()).split("\n").length - 1;
   expect(await lines()).toBeLessThan(MAX_LINES);

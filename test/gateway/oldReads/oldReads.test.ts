@@ -121,7 +121,7 @@ describe("answers that may be stored", () => {
     expect((await ask(json)).status).toBe(200);
   });
 
-  test("a purge by endpoint purges both forms, and leaves other endpoints", async () => {
+  test.runIf(hasFeatures)("a purge by endpoint purges both forms, and leaves other endpoints", async () => {
     const { ask, see } = await caching();
     for (const path of [json, xml, "/api/v1/json/evaluationmeasure/list"]) await ask(path);
     const body = '{"endpoint": "getDataset", "hard": true}';
@@ -196,21 +196,24 @@ describe("a hit of an old client", () => {
     return gateway;
   };
 
-  test("counts as a read of an old client by what it asks for, not for the new interface", async () => {
-    const { core, ask, see } = await hit();
-    expect(core.traffic.reads()).toMatchObject([{ name: "legacy getDataset", requests: 2, hits: 1, errors: 0 }]);
-    expect([core.traffic.others(), core.traffic.of("getDataset").requests]).toEqual([[], 0]);
-    const text = await (await see("/metrics")).text();
-    const counted = text
-      .split("\n")
-      .filter((line) => /^catalog_gateway_(old_reads|requests|cache_answers)_total/.test(line));
-    expect(counted.filter((line) => !line.endsWith(" 0"))).toEqual([
-      'catalog_gateway_old_reads_total{result="hit"} 1',
-      'catalog_gateway_old_reads_total{result="miss"} 1',
-    ]);
-    await ask(`${json}?api_key=${mallory}`);
-    expect(await (await see("/metrics")).text()).toContain('catalog_gateway_old_reads_total{result="passed"} 1');
-  });
+  test.runIf(hasFeatures)(
+    "counts as a read of an old client by what it asks for, not for the new interface",
+    async () => {
+      const { core, ask, see } = await hit();
+      expect(core.traffic.reads()).toMatchObject([{ name: "legacy getDataset", requests: 2, hits: 1, errors: 0 }]);
+      expect([core.traffic.others(), core.traffic.of("getDataset").requests]).toEqual([[], 0]);
+      const text = await (await see("/metrics")).text();
+      const counted = text
+        .split("\n")
+        .filter((line) => /^catalog_gateway_(old_reads|requests|cache_answers)_total/.test(line));
+      expect(counted.filter((line) => !line.endsWith(" 0"))).toEqual([
+        'catalog_gateway_old_reads_total{result="hit"} 1',
+        'catalog_gateway_old_reads_total{result="miss"} 1',
+      ]);
+      await ask(`${json}?api_key=${mallory}`);
+      expect(await (await see("/metrics")).text()).toContain('catalog_gateway_old_reads_total{result="passed"} 1');
+    },
+  );
 
   test.runIf(hasFeatures)(
     "has the headers of a deprecation by its own path, also where one entry has two",
@@ -255,7 +258,7 @@ describe("a hit of an old client", () => {
     expect((await ask(`${json}/`)).status).toBe(503);
   });
 
-  test("is on the page: the share of the cache, and in an outage the failed reads", async () => {
+  test.runIf(hasFeatures)("is on the page: the share of the cache, and in an outage the failed reads", async () => {
     const { pass } = clock();
     const { legacy, ask, see } = await hit();
     const shown = async () => {

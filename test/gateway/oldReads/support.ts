@@ -86,10 +86,12 @@ export const cachingOver = async <L extends { url: string }>(legacy: L, environm
       {},
       { method: "POST", body: new URLSearchParams({ api_key: alice, data_id: "61", tag: "b" }) },
     );
-  const operators = operatorsListener(consoleFor(gateway));
-  const adminUrl = await httpUpstream(operators);
+  let adminUrl: Promise<string> | undefined;
   /** Asks the operators' listener. */
-  const see = (path: string, init?: RequestInit) => fetch(adminUrl + path, init);
+  const see = async (path: string, init?: RequestInit) => {
+    adminUrl ??= httpUpstream(operatorsListener(consoleFor(gateway)));
+    return fetch((await adminUrl) + path, init);
+  };
   return { ...gateway, legacy, ask, tag, see };
 };
 
