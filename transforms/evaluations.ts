@@ -1,7 +1,6 @@
 import {
   entriesOf,
   flag,
-  form,
   integer,
   integerFrom,
   type JsonObject,
@@ -119,20 +118,18 @@ const evaluationList = <T>(
     wrappers: ["evaluations", "evaluation"],
     row: evaluation,
     // Its JSON, which has fewer members and no matrix, is not read: the new interface is made of the XML.
-    legacyForm: form(
-      `evaluations{evaluation*{#run_id uploader/xml #task_id #setup_id #flow_id flow_name ${exampleMembers ? parameters : ""}
+    legacyForm: {
+      elements: `evaluations{evaluation*{#run_id uploader/xml #task_id #setup_id #flow_id flow_name ${exampleMembers ? parameters : ""}
       data_id/xml? data_name? evaluation_engine_id/xml? function upload_time #value? values/xml? #array_data?}}`,
-      {
-        isTemplate: true,
-        page: MAX_ROWS,
-        adapt: unwrapParameters,
-        losses: {
-          "/evaluations/evaluation/value": noNumber,
-          "/evaluations/evaluation/array_data": noNumber,
-          ...(exampleMembers && { "/evaluations/evaluation/parameters/parameter": repeats }),
-        },
+      isTemplate: true,
+      page: MAX_ROWS,
+      adapt: unwrapParameters,
+      losses: {
+        "/evaluations/evaluation/value": noNumber,
+        "/evaluations/evaluation/array_data": noNumber,
+        ...(exampleMembers && { "/evaluations/evaluation/parameters/parameter": repeats }),
       },
-    ),
+    },
 
     // Callers see evaluations of their own runs on tasks under embargo.
     groups: runGroups,

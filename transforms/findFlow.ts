@@ -4,7 +4,6 @@ import {
   dropped,
   endpoint,
   entity,
-  form,
   get,
   integer,
   type Json,
@@ -88,13 +87,14 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
     problems: { "flow-not-found": unknownFlow },
   },
   output: unwrapped("flow_exists", object({ flow_id: renamed("id", unlessDenied(integer)), exists: dropped })),
-  legacyForm: form("flow_exists{exists id}", {
+  legacyForm: {
+    elements: "flow_exists{exists id}",
     adapt(legacy) {
       const id = member(legacy, "flow_exists", "id") ?? -1;
       return { flow_exists: { exists: String(id !== -1), id } };
     },
     none: { flow_id: -1 },
-  }),
+  },
 
   cache: { ...lasting, groups: (_, ours) => (ours ? entity("flow", ours.flow_id) : [collection("flow")]) },
   first: {

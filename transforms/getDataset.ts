@@ -2,7 +2,6 @@ import {
   anyOrder,
   commaSeparated,
   endpoint,
-  form,
   get,
   identifier,
   integer,
@@ -85,25 +84,23 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
     }),
   ),
 
-  legacyForm: form(
-    `data_set_description{id name version description description_version format creator* contributor* collection_date?
+  legacyForm: {
+    elements: `data_set_description{id name version description description_version format creator* contributor* collection_date?
     upload_date language? licence? url parquet_url? file_id? default_target_attribute? row_id_attribute?
     ignore_attribute* version_label? citation? tag* visibility? original_data_url? paper_url? status processing_date?
     error? warning? md5_checksum}`,
-    {
-      losses: {
-        "/data_set_description/format": formatCase,
-        "/data_set_description/parquet_url": "Legacy names a Parquet file for most formats, but has it only for ARFF.",
-        "/data_set_description/creator": splitNames,
-        "/data_set_description/contributor": splitNames,
-        "/data_set_description/default_target_attribute": splitNames,
-        "/data_set_description/row_id_attribute": splitNames,
-        "/data_set_description/original_data_url": splitNames,
-        "/data_set_description/ignore_attribute": emptyValues,
-        "/data_set_description/citation": emptyValues,
-      },
+    losses: {
+      "/data_set_description/format": formatCase,
+      "/data_set_description/parquet_url": "Legacy names a Parquet file for most formats, but has it only for ARFF.",
+      "/data_set_description/creator": splitNames,
+      "/data_set_description/contributor": splitNames,
+      "/data_set_description/default_target_attribute": splitNames,
+      "/data_set_description/row_id_attribute": splitNames,
+      "/data_set_description/original_data_url": splitNames,
+      "/data_set_description/ignore_attribute": emptyValues,
+      "/data_set_description/citation": emptyValues,
     },
-  ),
+  },
   cache: {
     ...ofDataset("10m"),
     unfinishedUntil: (ours) => (isProcessed(ours) ? undefined : uploadedAt(ours) + PROCESSED_WITHIN),

@@ -3,7 +3,6 @@ import {
   dropped,
   endpoint,
   entriesOf,
-  form,
   get,
   identifier,
   integer,
@@ -84,14 +83,12 @@ export const getDatasetFeatures = endpoint("GET /datasets/features/{dataset_id}"
     ),
   ),
 
-  legacyForm: form(
-    `data_features{feature*{index name data_type ontology* nominal_value* is_target is_ignore is_row_identifier
+  legacyForm: {
+    elements: `data_features{feature*{index name data_type ontology* nominal_value* is_target is_ignore is_row_identifier
     number_of_missing_values}}`,
-    {
-      codes: { 111: "271", 112: "275" },
-      losses: { "/data_features/feature/nominal_value": emptyValues },
-    },
-  ),
+    codes: { 111: "271", 112: "275" },
+    losses: { "/data_features/feature/nominal_value": emptyValues },
+  },
   cache: ofDataset("24h"),
   first: firstDataset,
   examples: { small: { dataset_id: 1 }, notProcessed: { dataset_id: 18 }, unknown: { dataset_id: 1_000_000 } },

@@ -1,7 +1,6 @@
 import {
   anyOrder,
   endpoint,
-  form,
   get,
   identifier,
   javaNumber,
@@ -28,10 +27,11 @@ export const getDatasetQualities = endpoint("GET /datasets/qualities/{dataset_id
 
   output: unwrapped("data_qualities", unwrapped("quality", anyOrder(list(object({ name: text, value: javaNumber }))))),
 
-  legacyForm: form("data_qualities{quality*{name value}}", {
+  legacyForm: {
+    elements: "data_qualities{quality*{name value}}",
     codes: { 111: "361", 112: "361" },
     losses: { "/data_qualities/quality/value": noNumber },
-  }),
+  },
   cache: ofDataset("24h"),
   first: firstDataset,
   examples: { small: { dataset_id: 1 }, notProcessed: { dataset_id: 18 }, unknown: { dataset_id: 1_000_000 } },

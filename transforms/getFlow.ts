@@ -4,7 +4,6 @@ import {
   dropped,
   endpoint,
   entity,
-  form,
   get,
   identifier,
   integer,
@@ -88,17 +87,15 @@ export const getFlow = endpoint("GET /flows/{flow_id}", {
   echoes: { flow_id: ["id"] },
   modern: { problems: { "flow-not-found": legacyError(181) } },
   output: unwrapped("flow", flow),
-  legacyForm: form(
-    `flow{id uploader name class_name? version external_version? description? upload_date language? dependencies?
+  legacyForm: {
+    elements: `flow{id uploader name class_name? version external_version? description? upload_date language? dependencies?
     parameter*{name data_type default_value description} component*{identifier flow^} tag*}`,
-    {
-      isNamedOnly: true,
-      losses: {
-        ...lossesIn("/flow", notSpecified, "The specification drops this field."),
-        ...lossesIn("/flow/component/flow", notSpecified, "The specification drops this field of a component."),
-      },
+    isNamedOnly: true,
+    losses: {
+      ...lossesIn("/flow", notSpecified, "The specification drops this field."),
+      ...lossesIn("/flow/component/flow", notSpecified, "The specification drops this field of a component."),
     },
-  ),
+  },
   cache: {
     ...lasting,
     groups: ({ flow_id }, ours) => [

@@ -5,7 +5,6 @@ import {
   endpoint,
   entity,
   entriesOf,
-  form,
   get,
   identifier,
   integer,
@@ -114,21 +113,19 @@ export const getRun = endpoint("GET /run/{run_id}", {
     }),
   ),
 
-  legacyForm: form(
-    `run{run_id uploader uploader_name task_id task_type task_evaluation_measure? flow_id flow_name setup_id error*
+  legacyForm: {
+    elements: `run{run_id uploader uploader_name task_id task_type task_evaluation_measure? flow_id flow_name setup_id error*
     setup_string parameter_setting*{name value component} tag* input_data?{dataset*{did name url}}
     output_data?{file*{did="-1" file_id name url} evaluation*{@repeat @fold name value? array_data?}}}`,
-    {
-      isNamedOnly: true,
-      losses: {
-        "/run/error": bothErrors,
-        "/run/error_message": bothErrors,
-        "/run/run_details": "The specification drops this field.",
-        "/run/output_data/evaluation/value": noNumber,
-        "/run/output_data/evaluation/array_data": noNumber,
-      },
+    isNamedOnly: true,
+    losses: {
+      "/run/error": bothErrors,
+      "/run/error_message": bothErrors,
+      "/run/run_details": "The specification drops this field.",
+      "/run/output_data/evaluation/value": noNumber,
+      "/run/output_data/evaluation/array_data": noNumber,
     },
-  ),
+  },
   cache: {
     ...lasting,
     groups: ({ run_id }, ours) => entity("run", run_id, ours !== undefined),

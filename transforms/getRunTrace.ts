@@ -2,7 +2,6 @@ import {
   boolean,
   endpoint,
   entity,
-  form,
   get,
   identifier,
   integer,
@@ -48,13 +47,14 @@ export const getRunTrace = endpoint("GET /run/trace/{run_id}", {
     }),
   ),
 
-  legacyForm: form("trace{run_id trace_iteration*{repeat fold iteration setup_string evaluation selected}}", {
+  legacyForm: {
+    elements: "trace{run_id trace_iteration*{repeat fold iteration setup_string evaluation selected}}",
     losses: lossesIn(
       "/trace/trace_iteration",
       Object.keys(iteration.inside ?? {}),
       "Ours are in the order of repeat, fold and iteration.",
     ),
-  }),
+  },
   cache: { ...lasting, groups: ({ run_id }, ours) => entity("run", run_id, ours !== undefined) },
   examples: { one: { run_id: 1 }, none: { run_id: 3 }, unknown: { run_id: 1_000_000 } },
   exampleAnswer: {

@@ -1,7 +1,6 @@
 import {
   endpoint,
   entity,
-  form,
   get,
   identifier,
   integer,
@@ -32,8 +31,10 @@ export const getSetup = endpoint("GET /setup/{id}", {
     }),
   }),
 
-  legacyForm: form(`setup_parameters{setup_id flow_id
-    parameter*{id flow_id flow_name full_name name parameter_name data_type default_value value}}`),
+  legacyForm: {
+    elements: `setup_parameters{setup_id flow_id
+    parameter*{id flow_id flow_name full_name name parameter_name data_type default_value value}}`,
+  },
   cache: { ...lasting, groups: ({ id }, ours) => entity("setup", id, ours !== undefined) },
   first: firstId("/setup/list/limit/1", ["setups", "setup", "setup_id"], "id"),
   examples: { one: { id: 1 }, unknown: { id: 1_000_000 } },

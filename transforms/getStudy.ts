@@ -3,7 +3,6 @@ import {
   collection,
   endpoint,
   entity,
-  form,
   get,
   identifierOr,
   integer,
@@ -81,11 +80,12 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
     }),
   ),
 
-  legacyForm: form(
-    `study{id alias? main_entity_type benchmark_suite? name description visibility status creation_date creator
+  legacyForm: {
+    elements: `study{id alias? main_entity_type benchmark_suite? name description visibility status creation_date creator
       data{data_id*} tasks{task_id*} flows?{flow_id*} setups?{setup_id*} runs?{run_id*}}`,
-    { adapt: membersOf, codes: { 112: "602" } },
-  ),
+    adapt: membersOf,
+    codes: { 112: "602" },
+  },
   cache: {
     fresh: "5m",
     staleWhileRevalidate: "1h",

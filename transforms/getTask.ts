@@ -2,7 +2,6 @@ import {
   anyOrder,
   endpoint,
   entity,
-  form,
   get,
   identifier,
   ifGiven,
@@ -86,14 +85,14 @@ export const getTask = endpoint("GET /tasks/{task_id}", {
     }),
   ),
 
-  legacyForm: form(
-    `task{task_id task_name task_type_id task_type input*{@name data_set?{data_set_id labeled_data_set_id?
+  legacyForm: {
+    elements: `task{task_id task_name task_type_id task_type input*{@name data_set?{data_set_id labeled_data_set_id?
     target_feature? target_feature_left? target_feature_right? target_feature_event? target_value?}
     estimation_procedure?{id type data_splits_url? parameter*{@name =value}} cost_matrix?
     evaluation_measures?{evaluation_measure+} annotation_cost? batch_size? number_samples? quality_measure? time_limit?}
     output*{@name predictions?{format feature*{@name @type}}} tag*}`,
-    { losses: { "/task/input/data_set/target_feature": emptyValues } },
-  ),
+    losses: { "/task/input/data_set/target_feature": emptyValues },
+  },
   cache: { ...lasting, groups: ({ task_id }, ours) => entity("task", task_id, ours !== undefined) },
   examples: { one: { task_id: 1 }, unknown: { task_id: 1_000_000 } },
   exampleAnswer: {

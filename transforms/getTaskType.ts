@@ -2,7 +2,6 @@ import {
   commaSeparated,
   endpoint,
   entity,
-  form,
   get,
   identifier,
   integer,
@@ -37,10 +36,10 @@ export const getTaskType = endpoint("GET /tasktype/{id}", {
     }),
   }),
 
-  legacyForm: form(
-    `task_type{id name description creator* contributor* creation_date input*{@name requirement? data_type?}}`,
-    { losses: { "/task_type/creator": splitNames, "/task_type/contributor": splitNames } },
-  ),
+  legacyForm: {
+    elements: `task_type{id name description creator* contributor* creation_date input*{@name requirement? data_type?}}`,
+    losses: { "/task_type/creator": splitNames, "/task_type/contributor": splitNames },
+  },
   cache: { ...fixed, groups: ({ id }, ours) => entity("tasktype", id, ours !== undefined) },
   examples: { classification: { id: 1 }, unknown: { id: 1_000_000 } },
   exampleAnswer: {

@@ -1,7 +1,6 @@
 import {
   collection,
   dropped,
-  form,
   getSegments,
   havingValue,
   integer,
@@ -64,18 +63,16 @@ export const listDatasets = pagedList("POST /datasets/list", {
     uploader: dropped,
   }),
 
-  legacyForm: form(
-    `data{dataset*{#did name #version status format md5_checksum/json="" #file_id? quality*{@name =value}}}`,
-    {
-      isTemplate: true,
-      page: 10_000,
-      losses: {
-        "/data/dataset/uploader": "The rows of the new interface have no uploader.",
-        "/data/dataset/format": formatCase,
-        "/data/dataset/quality": noNumber,
-      },
+  legacyForm: {
+    elements: `data{dataset*{#did name #version status format md5_checksum/json="" #file_id? quality*{@name =value}}}`,
+    isTemplate: true,
+    page: 10_000,
+    losses: {
+      "/data/dataset/uploader": "The rows of the new interface have no uploader.",
+      "/data/dataset/format": formatCase,
+      "/data/dataset/quality": noNumber,
     },
-  ),
+  },
   groups: () => [collection("dataset")],
   examples: { firstFive: { limit: 5 }, byTag: { tag: "flowers", limit: 10 }, none: { data_name: "no-such-dataset" } },
   exampleAnswer: [

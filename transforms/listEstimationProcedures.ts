@@ -2,7 +2,6 @@ import {
   boolean,
   collection,
   endpoint,
-  form,
   get,
   integer,
   list,
@@ -37,8 +36,10 @@ export const listEstimationProcedures = endpoint("GET /estimationprocedure/list"
       ),
     ),
   ),
-  legacyForm: form(`estimationprocedures{estimationprocedure*{id ttid name type repeats? folds? percentage?
-    stratified_sampling?}}`),
+  legacyForm: {
+    elements: `estimationprocedures{estimationprocedure*{id ttid name type repeats? folds? percentage?
+    stratified_sampling?}}`,
+  },
   modern: { codes: [500] },
   cache: { ...fixed, groups: () => [collection("estimationprocedure")] },
   examples: { all: {} },

@@ -1,4 +1,4 @@
-import { collection, endpoint, form, get, list, text, unwrapped } from "../src/catalogue/index.ts";
+import { collection, endpoint, get, list, text, unwrapped } from "../src/catalogue/index.ts";
 import { fixed } from "./lifetimes.ts";
 
 export const listEvaluationMeasures = endpoint("GET /evaluationmeasures/list", {
@@ -8,7 +8,7 @@ export const listEvaluationMeasures = endpoint("GET /evaluationmeasures/list", {
   legacy: () => get`/evaluationmeasure/list`,
   modern: { route: "GET /evaluationmeasure/list" },
   output: unwrapped("evaluation_measures", unwrapped("measures", unwrapped("measure", list(text)))),
-  legacyForm: form("evaluation_measures{measures{measure*}}"),
+  legacyForm: { elements: "evaluation_measures{measures{measure*}}" },
   cache: { ...fixed, groups: () => [collection("evaluationmeasure")] },
   examples: { all: {} },
   exampleAnswer: ["area_under_roc_curve", "kappa"],

@@ -1,4 +1,4 @@
-import { collection, form, integer, nullable, object, text, verbatim } from "../src/catalogue/index.ts";
+import { collection, integer, nullable, object, text, verbatim } from "../src/catalogue/index.ts";
 import { idFilter, listBy, page, tagFilter } from "./filters.ts";
 import { legacyError } from "./legacyErrors.ts";
 import { pagedList } from "./pagedList.ts";
@@ -20,10 +20,11 @@ export const listFlows = pagedList("POST /flows/list", {
     uploader: nullable(integer),
   }),
 
-  legacyForm: form("flows{flow*{#id full_name name #version external_version #uploader}}", {
+  legacyForm: {
+    elements: "flows{flow*{#id full_name name #version external_version #uploader}}",
     isTemplate: true,
     page: 10_000,
-  }),
+  },
   groups: () => [collection("flow")],
   examples: { firstFive: { limit: 5 }, byTag: { tag: "trees" }, none: { tag: "no-such-tag" } },
   exampleAnswer: [

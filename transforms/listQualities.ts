@@ -1,4 +1,4 @@
-import { collection, endpoint, form, get, list, object, text } from "../src/catalogue/index.ts";
+import { collection, endpoint, get, list, object, text } from "../src/catalogue/index.ts";
 import { fixed } from "./lifetimes.ts";
 
 export const listQualities = endpoint("GET /datasets/qualities/list", {
@@ -6,7 +6,7 @@ export const listQualities = endpoint("GET /datasets/qualities/list", {
   input: {},
   legacy: () => get`/data/qualities/list`,
   output: object({ data_qualities_list: object({ quality: list(text) }) }),
-  legacyForm: form("data_qualities_list{quality+}"),
+  legacyForm: { elements: "data_qualities_list{quality+}" },
   cache: { ...fixed, groups: () => [collection("quality")] },
   modern: { codes: [641] },
   examples: { all: {} },

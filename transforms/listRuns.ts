@@ -2,7 +2,6 @@ import {
   dropped,
   entriesOf,
   flag,
-  form,
   integer,
   type JsonObject,
   type LegacyForm,
@@ -84,17 +83,15 @@ export const listRuns = pagedList("POST /runs/list", {
     task_type_id: dropped,
   }),
 
-  legacyForm: form(
-    `runs{run*{#run_id #task_id task_type_id/xml? #setup_id #flow_id #uploader upload_time error_message run_details}}`,
-    {
-      isTemplate: true,
-      page: MAX_ROWS,
-      complete: taskTypes,
-      losses: {
-        "/runs/run/task_type_id": "The rows of the new interface lack it; it is read from the list of tasks.",
-      },
+  legacyForm: {
+    elements: `runs{run*{#run_id #task_id task_type_id/xml? #setup_id #flow_id #uploader upload_time error_message run_details}}`,
+    isTemplate: true,
+    page: MAX_ROWS,
+    complete: taskTypes,
+    losses: {
+      "/runs/run/task_type_id": "The rows of the new interface lack it; it is read from the list of tasks.",
     },
-  ),
+  },
   // Callers see their own runs on tasks under embargo.
   groups: runGroups,
   examples: { ofTask: { task: 1, limit: 5 }, one: { run: 1 }, none: { task: 1_000_000 } },

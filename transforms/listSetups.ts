@@ -1,4 +1,4 @@
-import { collection, form, integer, object, optional } from "../src/catalogue/index.ts";
+import { collection, integer, object, optional } from "../src/catalogue/index.ts";
 import { idList, listBy, MAX_ROWS, page, tagFilter } from "./filters.ts";
 import { legacyError } from "./legacyErrors.ts";
 import { repeats } from "./legacyLosses.ts";
@@ -17,11 +17,13 @@ export const listSetups = pagedList("POST /setups/list", {
   wrappers: ["setups", "setup"],
   row: object({ setup_id: integer, flow_id: integer, parameter: optional(listedParameters) }),
 
-  legacyForm: form(
-    `setups{setup*{setup_id flow_id
+  legacyForm: {
+    elements: `setups{setup*{setup_id flow_id
     parameter*{id flow_id flow_name full_name parameter_name data_type default_value value}}}`,
-    { page: MAX_ROWS, needsFilter: true, losses: { "/setups/setup/parameter": repeats } },
-  ),
+    page: MAX_ROWS,
+    needsFilter: true,
+    losses: { "/setups/setup/parameter": repeats },
+  },
   isPublic: true,
   groups: () => [collection("setup")],
   examples: { firstFive: { limit: 5 }, byFlow: { flow: 103 }, none: { tag: "no-such-tag" } },

@@ -1,6 +1,5 @@
 import {
   collection,
-  form,
   integer,
   markup,
   nullable,
@@ -47,12 +46,10 @@ export const listStudies = pagedList("POST /studies/list", {
     creator: nullable(integer),
   }),
 
-  legacyForm: form(
-    "study_list{study*{id alias? main_entity_type benchmark_suite? name status creation_date creator}}",
-    {
-      page: 10_000,
-    },
-  ),
+  legacyForm: {
+    elements: "study_list{study*{id alias? main_entity_type benchmark_suite? name status creation_date creator}}",
+    page: 10_000,
+  },
   groups: () => [collection("study")],
   examples: { firstFive: { limit: 5 }, ofRuns: { main_entity_type: "run" }, none: { uploader: 999_999 } },
   exampleAnswer: [

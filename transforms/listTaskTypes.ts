@@ -2,7 +2,6 @@ import {
   collection,
   commaSeparated,
   endpoint,
-  form,
   get,
   integer,
   list,
@@ -24,9 +23,10 @@ export const listTaskTypes = endpoint("GET /tasktype/list", {
       ),
     }),
   }),
-  legacyForm: form("task_types{task_type+{id name description creator}}", {
+  legacyForm: {
+    elements: "task_types{task_type+{id name description creator}}",
     losses: { "/task_types/task_type/creator": splitNames },
-  }),
+  },
   cache: { ...fixed, groups: () => [collection("tasktype")] },
   examples: { all: {} },
   exampleAnswer: {

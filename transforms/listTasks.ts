@@ -1,7 +1,6 @@
 import {
   anyOrder,
   collection,
-  form,
   havingValue,
   integer,
   javaNumber,
@@ -53,15 +52,13 @@ export const listTasks = pagedList("POST /tasks/list", {
     tags: anyOrder(list(text)),
   }),
 
-  legacyForm: form(
-    `tasks{task*{#task_id #task_type_id task_type #did name status format input*?{@name =value} quality*?{@name =value}
+  legacyForm: {
+    elements: `tasks{task*{#task_id #task_type_id task_type #did name status format input*?{@name =value} quality*?{@name =value}
     tags*?}}`,
-    {
-      isTemplate: true,
-      page: 10_000,
-      losses: { "/tasks/task/format": formatCase, "/tasks/task/quality": noNumber },
-    },
-  ),
+    isTemplate: true,
+    page: 10_000,
+    losses: { "/tasks/task/format": formatCase, "/tasks/task/quality": noNumber },
+  },
   // The list shows the names and states of datasets.
   groups: () => [collection("task"), collection("dataset")],
   examples: { firstFive: { limit: 5 }, byType: { task_type_id: 8 }, none: { tag: "no-such-tag" } },

@@ -4,7 +4,6 @@ import {
   collection,
   endpoint,
   entriesOf,
-  form,
   get,
   identifier,
   integer,
@@ -106,7 +105,7 @@ export const tagsInUse = (kind: Taggable) =>
     legacy: () => get`/${kind}/tag/list`,
     // Legacy escapes tags in its JSON, but not in its XML.
     output: unwrapped(`${kind}_tag_list`, unwrapped("tag", anyOrder(list(verbatim(text))))),
-    legacyForm: form(`${kind}_tag_list{tag*}`, { isTemplate: true }),
+    legacyForm: { elements: `${kind}_tag_list{tag*}`, isTemplate: true },
     cache: {
       ...listed,
       fresh: "5m",

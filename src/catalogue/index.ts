@@ -52,7 +52,7 @@ export {
   unescaped,
 } from "./endpoint/input.ts";
 export type { LegacyPaths, LegacyWrite, LegacyWriteKnowledge, OpaqueRead } from "./endpoint/legacyInterface.ts";
-export { form, type LegacyForm, type LegacyFormat } from "./endpoint/legacyForm.ts";
+export type { LegacyForm, LegacyFormat } from "./endpoint/legacyForm.ts";
 export { get, getSegments, type LegacyRequest, post, type Unsent, upload } from "./endpoint/legacyRequest.ts";
 export { type DeclaredLifetimes, type Duration, isDuration, milliseconds } from "./endpoint/lifetimes.ts";
 export type { LegacyError, Outcome, OutcomeKind } from "./endpoint/outcome.ts";

@@ -16,8 +16,6 @@ const MAX_ATTEMPTS = 3;
 export class JointMove {
   readonly #migration: Migration;
   readonly #request: JointMoveRequest;
-  /** The endpoints whose step is against the evidence. */
-  readonly #opposed: ReadonlySet<string>;
   /** The steps against the evidence that have no reason: these endpoints do not move. */
   readonly held: readonly Objection[];
 
@@ -29,7 +27,6 @@ export class JointMove {
       const against = to && migration.against(endpoint, to);
       return to && against ? [{ endpoint, to, ...against }] : [];
     });
-    this.#opposed = new Set(objections.map(({ endpoint }) => endpoint));
     this.held = request.despite === undefined ? objections : [];
   }
 
@@ -84,7 +81,7 @@ export class JointMove {
   }
 
   #isHeld(endpoint: string): boolean {
-    return this.#request.despite === undefined && this.#opposed.has(endpoint);
+    return this.held.some((objection) => objection.endpoint === endpoint);
   }
 
   /** `at`: the time of this request. */

@@ -5,7 +5,22 @@ export type LegacyFormat = "json" | "xml";
 
 /** The form in which legacy writes the documents of an endpoint. Its rules do not need it to read them. */
 export type LegacyForm = {
-  /** The elements of legacy's document, in the notation of `form`. */
+  /**
+   * The elements of legacy's document, in its order, with those inside in braces:
+   * `task{task_id name? input*{@name data_set?{did} =value}}`.
+   *
+   * | notation | meaning |
+   * | --- | --- |
+   * | `name` | always there, empty without a value |
+   * | `name?` | left out without a value; an empty text is a value |
+   * | `name*`, `name+` | once for each value; `+` at least once. A template always writes a list |
+   * | `name*?` | the same as `*`, but a template leaves out an empty list |
+   * | `@name`, `=value` | an attribute, left out without a value; the text beside attributes, which is `value` |
+   * | `#name` | a template writes it as a number, or a list of numbers |
+   * | `name/xml`, `name/json` | only this format has it |
+   * | `name="-1"` | always this text |
+   * | `name^` | the same elements inside as in the element around it with this name |
+   */
   elements: string;
   /** Legacy writes the JSON with a template, with lists and numbers, and does not make it from the XML. */
   isTemplate?: true;
@@ -42,7 +57,7 @@ export type Shape = {
   name: string;
   path: string;
   is: "element" | "attribute" | "text";
-  /** The number of times that it stands there, as in the notation of `form`. */
+  /** The number of times that it stands there, as in the notation of `elements`. */
   times: "" | "?" | "*" | "*?" | "+";
   /** A template writes it without quotes. */
   isNumber: boolean;
@@ -54,34 +69,13 @@ export type Shape = {
   inside: Shape[] | undefined;
 };
 
-/**
- * The form of an endpoint's documents. Its elements stand in legacy's order, with those inside in braces:
- * `task{task_id name? input*{@name data_set?{did} =value}}`.
- *
- * | notation | meaning |
- * | --- | --- |
- * | `name` | always there, empty without a value |
- * | `name?` | left out without a value; an empty text is a value |
- * | `name*`, `name+` | once for each value; `+` at least once. A template always writes a list |
- * | `name*?` | the same as `*`, but a template leaves out an empty list |
- * | `@name`, `=value` | an attribute, left out without a value; the text beside attributes, which is `value` |
- * | `#name` | a template writes it as a number, or a list of numbers |
- * | `name/xml`, `name/json` | only this format has it |
- * | `name="-1"` | always this text |
- * | `name^` | the same elements inside as in the element around it with this name |
- */
-export const form = (elements: string, options: Omit<LegacyForm, "elements"> = {}): LegacyForm => ({
-  elements,
-  ...options,
-});
-
 const token = /\s*(?:\}|([@=#]?)(\w+)(?:\/(json|xml))?(?:="([^"]*)")?(\*\?|[?*+^])?(\{)?)\s*/y;
 const kinds: Record<string, Shape["is"]> = { "@": "attribute", "=": "text" };
 
 /**
  * The root element of a form.
  *
- * @throws An Error if the text departs from the notation of `form`.
+ * @throws An Error if the text departs from the notation of `elements`.
  */
 export const shapeOf = ({ elements }: LegacyForm): Shape => {
   const unreadable = new Error(`a form cannot be read: ${elements}`);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { form, type LegacyForm } from "../../../src/catalogue/endpoint/legacyForm.ts";
+import type { LegacyForm } from "../../../src/catalogue/endpoint/legacyForm.ts";
 import { legacyWriter } from "../../../src/catalogue/legacy/writeLegacy.ts";
 import { lossesOf } from "../../../src/catalogue/reading/losses.ts";
 import { dropped, list, nullable, object, renamed, unwrapped } from "../../../src/catalogue/rules/compose.ts";
@@ -19,7 +19,7 @@ const output = unwrapped(
 );
 const elements = `task{#task_id name version="1" date? #matrix? checksum/json="" input*{@name =value} secret? ofModern?}`;
 const written = (ours: Json, options?: Omit<LegacyForm, "elements">) => {
-  const { documentOf, write } = legacyWriter(output, form(elements, options));
+  const { documentOf, write } = legacyWriter(output, { elements, ...options });
   return (["json", "xml"] as const).map((format) => write(documentOf(ours, format), format));
 };
 const id = { id: 7, ofModern: true, secret: "s" };
@@ -60,7 +60,7 @@ test.each(["a]]>b", "a&#0;b", "a&#55296;b", "a&#1114112;b", "a&nbsp;b"])("%s is 
 
 test("a form that departs from the notation is refused", () => {
   for (const wrong of ["task{id}}", "task{id", "task{id,name}", ""])
-    expect(() => legacyWriter(output, form(wrong))).toThrow("a form cannot be read");
+    expect(() => legacyWriter(output, { elements: wrong })).toThrow("a form cannot be read");
 });
 
 test("losses are places, without the entries of lists and the spelling of numbers", () => {
