@@ -5,9 +5,9 @@ import { root } from "./imports.ts";
 
 /** Lines of TypeScript at most. Who adds takes away; a number rises only in a commit that says why. */
 const budget = {
-  "src transforms": 21_230,
-  "src transforms features libraries tools": 41_347,
-  test: 41_080,
+  "src transforms": 21_260,
+  "src transforms features libraries tools": 41_377,
+  test: 41_088,
 };
 
 test.each(Object.entries(budget))("%s has at most %i lines", (folders, most) => {

@@ -193,6 +193,14 @@ describe("a list without a limit", () => {
     ask owner json/data/list -> 200 modern fwd=bypass no-store rows=40
     modern got 3
   `;
+  script("is joined from stored pages if both sides fail", { page: 15 })`
+    ask json/data/list -> 200 modern rows=38
+    modern is down
+    legacy is down
+    pass 86400 s
+    ask json/data/list, xml/data/list -> 200 modern no-store rows=38
+    ask other json/data/list -> 200 modern no-store rows=38
+  `;
   // The thread has to start first, on a busy machine.
   const patient = { MODERN_TIMEOUT_MS: "50000" };
   script("may end with an empty page, and is written by a thread", {
