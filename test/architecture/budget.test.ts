@@ -7,7 +7,7 @@ import { root } from "./imports.ts";
 const budget = {
   "src transforms": 21_260,
   "src transforms features libraries tools": 41_377,
-  test: 41_088,
+  test: 41_113,
 };
 
 test.each(Object.entries(budget))("%s has at most %i lines", (folders, most) => {

@@ -3,6 +3,7 @@ import { samplePaths } from "../../gateway/oldReads/sample.ts";
 import { clock } from "../../gateway/cache/support.ts";
 import { httpUpstream } from "../../gateway/proxy/support.ts";
 import { pageOfMetrics } from "../../support/metrics.ts";
+import { settled, until } from "../../support/waiting.ts";
 import { openOldClients, script } from "./movedReadScript.ts";
 
 const paths = samplePaths().map(({ path }) => path);
@@ -385,4 +386,28 @@ test("a list without rows is legacy's to answer, and errors have legacy's words"
     const { body: error } = await ask(`/api/v1/${form}/data/61`);
     expect(error).toMatch(/111.*Unknown dataset/s);
   }
+});
+
+test("pages of a list that nobody waits for are not asked for", async () => {
+  const dataset = { did: 1, name: "a", version: 1, format: "arff", file_id: 1, status: "active", md5_checksum: "" };
+  const held: (() => void)[] = [];
+  const MODERN_URL = await httpUpstream((request, response) => {
+    request.resume();
+    response.writeHead(200, { "Content-Type": "application/json" });
+    held.push(() => response.end(JSON.stringify([{ ...dataset, quality: [] }])));
+  });
+  const { gateway } = await openOldClients({ page: 1, environment: { MODERN_URL } });
+  const leaving = new AbortController();
+  const left = fetch(`${gateway.url}/api/v1/json/data/list`, { signal: leaving.signal }).catch(() => "left");
+  for (let page = 0; page < 2; page++) {
+    await until(() => held.length > 0);
+    held.shift()?.();
+  }
+  await until(() => held.length > 0);
+  leaving.abort();
+  expect(await left).toBe("left");
+  await settled();
+  held.shift()?.();
+  await settled();
+  expect(held).toEqual([]);
 });
