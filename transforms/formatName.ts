@@ -1,6 +1,6 @@
 import { type Json, lowercase, type Rule } from "../src/catalogue/index.ts";
 
-/** The usual spelling of the two common formats. Legacy keeps the spelling of the uploader. */
+/** The usual spelling of the two common formats. Legacy stores the spelling of the uploader. */
 const spelled = new Map<Json, string>([
   ["arff", "ARFF"],
   ["sparse_arff", "Sparse_ARFF"],

@@ -4,7 +4,7 @@ import { fromStored, namesFor, toStored } from "../../libraries/stores/storedEnt
 import { StoringThread } from "../../libraries/stores/storingThread.ts";
 import { type Entry, type Invalidation, makeStale, type SecondTier } from "../../src/gateway/index.ts";
 import { monotonic, withTimeout } from "../../src/operation/index.ts";
-import type { Ask, ThreadData, Told } from "./entriesThread.ts";
+import type { Ask, ThreadData, ThreadAnswer } from "./entriesThread.ts";
 import { entryFileIn, type FileSize, type FoundRow } from "./entryFile.ts";
 import { KnownKeys, numberOf } from "./knownKeys.ts";
 import { type EntryRow, Rows } from "./rows.ts";
@@ -57,7 +57,7 @@ export class DiskTier implements SecondTier {
   readonly #settings: DiskTierSettings;
   readonly #known: KnownKeys;
   readonly #thread: StoringThread;
-  readonly #first: Promise<Told>;
+  readonly #first: Promise<ThreadAnswer>;
   #size: FileSize = { entries: 0, bytes: 0, isShort: false };
   readonly #tending: NodeJS.Timeout;
   #isTending = false;
@@ -123,9 +123,9 @@ export class DiskTier implements SecondTier {
     if (this.#collected.has(key)) this.#flush();
     try {
       const patience = this.#known.areComplete ? PATIENCE_MS : PATIENCE_AT_START_MS;
-      const told = await this.#inTime(this.#ask({ get: key }), patience);
-      const entry = told === "late" ? undefined : await this.#read(key, told.found);
-      count("get", told === "late" ? "late" : entry ? "hit" : "miss");
+      const answer = await this.#inTime(this.#ask({ get: key }), patience);
+      const entry = answer === "late" ? undefined : await this.#read(key, answer.found);
+      count("get", answer === "late" ? "late" : entry ? "hit" : "miss");
       return this.#mayRead() ? entry : undefined;
     } catch (error) {
       count("get", "failed");
@@ -178,14 +178,14 @@ export class DiskTier implements SecondTier {
     this.#inTime(this.#write(rows), PATIENCE_MS).catch(this.#lost);
   }
 
-  async #write(rows: Rows): Promise<Told> {
+  async #write(rows: Rows): Promise<ThreadAnswer> {
     const { block, count, length } = rows;
     this.#unwritten += length;
     let result = "failed";
     try {
-      const told = await this.#ask({ put: block, count });
-      result = told.stored === 0 ? "dropped" : "stored";
-      return told;
+      const answer = await this.#ask({ put: block, count });
+      result = answer.stored === 0 ? "dropped" : "stored";
+      return answer;
     } finally {
       this.#unwritten -= length;
       this.#blocks--;
@@ -201,10 +201,10 @@ export class DiskTier implements SecondTier {
     const telling = this.#tell(invalidation);
     const [first = 0] = this.#tellingSince;
     const left = this.#gapSince === undefined ? first + PATIENCE_MS - performance.now() : 0;
-    const isTold = (await withTimeout(telling, Math.max(0, left))) === true;
-    this.#settings.count("invalidate", isTold ? "done" : "late");
-    if (!isTold) await this.#inGap();
-    return isTold;
+    const isInvalidated = (await withTimeout(telling, Math.max(0, left))) === true;
+    this.#settings.count("invalidate", isInvalidated ? "done" : "late");
+    if (!isInvalidated) await this.#inGap();
+    return isInvalidated;
   }
 
   /** True when the file has had it; false if it cannot. */
@@ -282,8 +282,8 @@ export class DiskTier implements SecondTier {
 
   async #askToTend(isWell: boolean): Promise<void> {
     for (let isMore = true; isMore && this.#late === 0;) {
-      const told = await this.#inTime(this.#ask({ tend: true }), PATIENCE_AT_START_MS);
-      isMore = told !== "late" && told.isMore === true;
+      const answer = await this.#inTime(this.#ask({ tend: true }), PATIENCE_AT_START_MS);
+      isMore = answer !== "late" && answer.isMore === true;
     }
     if (this.#size.isShort) this.#lost(new Error("the disk of DATA_DIR is nearly full"));
     // Only this ends a trouble: it reads and writes.
@@ -291,15 +291,15 @@ export class DiskTier implements SecondTier {
   }
 
   /** Asks the thread. Rejects if it fails. */
-  #ask(ask: Ask): Promise<Told> {
+  #ask(ask: Ask): Promise<ThreadAnswer> {
     if (this.#thread.failure !== undefined) return Promise.reject(this.#thread.failure);
     this.#thread.send(ask);
     return this.#nextAnswer();
   }
 
-  async #nextAnswer(): Promise<Told> {
-    const told = (await this.#thread.nextMessage()) as Told;
-    const { size, opened } = told;
+  async #nextAnswer(): Promise<ThreadAnswer> {
+    const answer = (await this.#thread.nextMessage()) as ThreadAnswer;
+    const { size, opened } = answer;
     if (size) this.#size = size;
     if (opened) {
       if (opened.emptied !== undefined) this.#settings.onEmptied(opened.emptied);
@@ -307,13 +307,13 @@ export class DiskTier implements SecondTier {
       // Its marks are new, too.
       if (this.#gapSince !== undefined) this.#mark(true);
     }
-    return told;
+    return answer;
   }
 
   /** An answer, or "late". While one is late, the thread is asked nothing that can be left. */
-  async #inTime(asking: Promise<Told>, patience: number): Promise<Told | "late"> {
-    const told = await withTimeout(asking, patience);
-    if (told !== "late") return told;
+  async #inTime(asking: Promise<ThreadAnswer>, patience: number): Promise<ThreadAnswer | "late"> {
+    const answer = await withTimeout(asking, patience);
+    if (answer !== "late") return answer;
     this.#lost(new Error(`it did not answer within ${patience} ms`));
     if (this.#late++ === 0) endWithoutThread(asking);
     const isOver = () => this.#late--;

@@ -16,8 +16,8 @@ export type Ask =
   | { empty: string }
   | { tend: true };
 
-/** An answer of the thread; its first comes unasked, when it has opened the file. An `Error` says that it failed. */
-export type Told = {
+/** An answer of the thread. The first comes without a request, once the file is open. An `Error`: it failed. */
+export type ThreadAnswer = {
   found?: FoundRow | undefined;
   /** The number of entries that were stored. */
   stored?: number;
@@ -53,7 +53,7 @@ const emptyFile = (why: unknown): EntryFile => {
   return open((why as Error).message);
 };
 
-const perform = (ask: Ask | "open"): Told => {
+const perform = (ask: Ask | "open"): ThreadAnswer => {
   file ??= open();
   if (ask === "open") return {};
   if (!known.areComplete) file.countKeys();
@@ -65,7 +65,7 @@ const perform = (ask: Ask | "open"): Told => {
   return {};
 };
 
-const answer = (ask: Ask | "open"): Told | Error => {
+const answer = (ask: Ask | "open"): ThreadAnswer | Error => {
   try {
     return perform(ask);
   } catch (error) {
@@ -81,10 +81,10 @@ const answer = (ask: Ask | "open"): Told | Error => {
   }
 };
 
-const send = (told: Told | Error): void => {
+const send = (result: ThreadAnswer | Error): void => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-  parentPort?.postMessage(told instanceof Error ? told : { ...told, opened });
-  if (!(told instanceof Error)) opened = undefined;
+  parentPort?.postMessage(result instanceof Error ? result : { ...result, opened });
+  if (!(result instanceof Error)) opened = undefined;
 };
 
 send(answer("open"));

@@ -365,7 +365,7 @@ export class EntryFile {
 export const freeRoom = ({ bavail, bsize, blocks }: StatsFs): number =>
   bavail * bsize - Math.max(FREE_SHARE * blocks * bsize, FREE_BYTES);
 
-/** Takes the file away. `isKept`: as it is, under another name, for whoever wants to know what was wrong with it. */
+/** Deletes the file. `isKept`: renames it instead, so that operators can find out what was wrong with it. */
 export const takeAway = (directory: string, isKept: boolean): void => {
   const file = entryFileIn(directory);
   for (const part of ["", "-wal"])

@@ -4,6 +4,7 @@ import {
   type CallerIdentity,
   type Context,
   type Core,
+  dividesCallers,
   type Handler,
   type Layer,
   type OldReadBackend,
@@ -63,7 +64,7 @@ export const openLayer = (
     return {
       ...(stored ?? served),
       decision,
-      isDivided: decision.stage === "canary" || decided.reason === "forced",
+      isDivided: dividesCallers(decided),
       // An incomplete list would differ from modern's, and an earlier answer from both.
       ...(served.isIncomplete || stored ? {} : { afterwards }),
     };

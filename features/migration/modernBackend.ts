@@ -1,12 +1,12 @@
 import { canonicalRequest } from "../../libraries/compare/canonicalRequest.ts";
 import { idOfKey } from "../../src/operation/index.ts";
 import {
-  type CacheKey,
   type Context,
   type Core,
   type Fetched,
   type Served,
   staleAnswer,
+  staleIfErrorOnly,
   uncached,
   type WriteFate,
   type Writes,
@@ -61,9 +61,10 @@ export const openModernBackend = (core: AnsweringCore, modern: Modern, migration
       const { answer } = await fetch();
       return failed ? undefined : uncached(answer, "bypass");
     }
+    // If modern fails, legacy answers: stale answers of modern are served only if legacy fails, too.
+    const lifetimesOf = staleIfErrorOnly(cacheKey.lifetimesOf);
     const answered = await cache.answer(
-      // If modern fails, legacy answers: stale answers of modern are served only if legacy fails, too.
-      { cacheKey: forFailure(cacheKey), owner: undefined, wanted: { ...wanted, onlyFresh: true } },
+      { cacheKey: { ...cacheKey, lifetimesOf }, owner: undefined, wanted: { ...wanted, onlyFresh: true } },
       fetch,
       async () => undefined,
     );
@@ -95,15 +96,6 @@ export const openModernBackend = (core: AnsweringCore, modern: Modern, migration
     write: async (context: Context): Promise<Served> => writes.confirm(context, writeAnswer(await ask(context))),
   };
 };
-
-/** The same cache key; its answers are not served while they are fetched again. */
-const forFailure = (cacheKey: CacheKey): CacheKey => ({
-  ...cacheKey,
-  lifetimesOf(...asked) {
-    const lifetimes = cacheKey.lifetimesOf(...asked);
-    return lifetimes && { ...lifetimes, staleWhileRevalidate: 0 };
-  },
-});
 
 const noAnswer: Answer = answerOf({ kind: "broken", message: "The new implementation gave no answer." });
 

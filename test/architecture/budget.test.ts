@@ -5,8 +5,8 @@ import { root } from "./imports.ts";
 
 /** Lines of TypeScript at most. Who adds takes away; a number rises only in a commit that says why. */
 const budget = {
-  "src transforms": 21_260,
-  "src transforms features libraries tools": 41_377,
+  "src transforms": 21_257,
+  "src transforms features libraries tools": 41_367,
   test: 41_113,
 };
 

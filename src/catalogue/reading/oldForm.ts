@@ -5,10 +5,10 @@ import type { Answer } from "../endpoint/answer.ts";
 import type { Rule } from "../rules/rule.ts";
 
 /**
- * A document of ours, to be written in legacy's form. Its rows are only counted if there are as many as `page`, or
- * without a `format`. `others`: the documents, joined as one JSON list, that answer what an earlier result `needs`.
+ * A document of ours, to be written in legacy's form. Its rows are only counted if there are as many as `page`.
+ * `others`: the documents, joined as one JSON list, that answer what an earlier result `needs`.
  */
-export type OldFormTask = { endpoint: string; format?: LegacyFormat; page?: number | undefined; others?: string };
+export type OldFormTask = { endpoint: string; format: LegacyFormat; page?: number | undefined; others?: string };
 
 /**
  * The document in legacy's form. `rows`: of a list. `needs`: legacy's form has values that are not in our document, but
@@ -40,12 +40,11 @@ export const writeOldForm = (
   const rows = Array.isArray(ours) ? ours.length : 0;
   const writer = writerOf(endpoint);
   if (ours === undefined || writer === undefined) return { rows, failed: "it has no form of legacy" };
-  const complete = endpoint.legacyForm?.complete;
-  const needs = complete && Array.isArray(ours) && format !== "json" && others === undefined;
-  if (needs) return { rows, needs: complete.inputs(ours) };
-  if (format === undefined || rows >= page) return { rows, needs: [] };
+  const complete = format === "xml" ? endpoint.legacyForm?.complete : undefined;
+  if (complete && Array.isArray(ours) && others === undefined) return { rows, needs: complete.inputs(ours) };
+  if (rows >= page) return { rows, needs: [] };
   const document = writer.documentOf(ours, format);
-  const known = others === undefined || format === "json" ? undefined : parseJson(others);
+  const known = others === undefined ? undefined : parseJson(others);
   const whole = complete && Array.isArray(known) ? complete.into(document, known) : document;
   if (whole === undefined) return { rows, failed: "a row lacks a value" };
   const type = format === "json" ? "application/json; charset=utf-8" : "text/xml; charset=utf-8";

@@ -66,13 +66,20 @@ export const lifetimesBy = (declared: DeclaredLifetimes): LifetimesOf => {
   };
 };
 
-/** The same lifetimes, except that no answer is ever served stale. */
-export const freshOnly =
-  (lifetimesOf: LifetimesOf): LifetimesOf =>
+const changing =
+  (lifetimesOf: LifetimesOf, changes: Partial<Lifetimes>): LifetimesOf =>
   (status, isUnfinished) => {
     const lifetimes = lifetimesOf(status, isUnfinished);
-    return lifetimes && { ...lifetimes, staleWhileRevalidate: 0, staleIfError: 0 };
+    return lifetimes && { ...lifetimes, ...changes };
   };
+
+/** The same lifetimes, except that no answer is ever served stale. */
+export const freshOnly = (lifetimesOf: LifetimesOf): LifetimesOf =>
+  changing(lifetimesOf, { staleWhileRevalidate: 0, staleIfError: 0 });
+
+/** The same lifetimes, except that an answer is served stale only if its backend fails. */
+export const staleIfErrorOnly = (lifetimesOf: LifetimesOf): LifetimesOf =>
+  changing(lifetimesOf, { staleWhileRevalidate: 0 });
 
 /**
  * The lifetimes with which an answer that was fetched for this owner is stored; `undefined`: it must not be stored.

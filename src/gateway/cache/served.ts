@@ -38,6 +38,9 @@ export const HIT: CacheStatus = { hit: true };
 /** The decision for an endpoint that is not migrated. */
 export const legacyDecision: Decision = { stage: "legacy", backend: "legacy", reason: "stage" };
 
+/** True if another caller may get another backend's answer to the same request. */
+export const dividesCallers = ({ stage, reason }: Decision): boolean => stage === "canary" || reason === "forced";
+
 /** A stored answer in place of none: the backend fails. */
 export const staleAnswer = (entry: Entry): Served => ({
   answer: entry,

@@ -3,6 +3,7 @@ import type { Additions } from "../answer/additions.ts";
 import type { Dialect } from "../answer/dialect.ts";
 import type { WholeCore } from "../answer/core.ts";
 import { ageOf, cacheStatus, contentHeaders, decisionHeader, etagOf, type WriteHeaders } from "../cache/reply.ts";
+import { dividesCallers } from "../cache/served.ts";
 import { legacyCorsList } from "../http/cors.ts";
 import type { MovedReads } from "./movedReads.ts";
 import type { PathRead } from "./pathRead.ts";
@@ -27,7 +28,8 @@ export const legacyDialect = (
     const { cacheKey, formName: form } = side?.moved ?? { cacheKey: read.cacheKeys[sender.scheme] };
     const known = { cacheKey, form, decision: side?.decision };
     const { who, key } = sender;
-    if (who === "nobody") return { ...known, owner: undefined, keyed: side?.isDivided === true };
+    if (who === "nobody")
+      return { ...known, owner: undefined, keyed: side !== undefined && dividesCallers(side.decision) };
     if (cacheKey.personal || who === "browser") return undefined;
     const owner = key === undefined ? undefined : exchange.caller?.id;
     if (key !== undefined && owner === undefined) return undefined;

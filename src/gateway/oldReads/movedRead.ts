@@ -28,7 +28,7 @@ export type MovedRead = {
 };
 
 /** The side that answers a read of an old client. `moved`: the request to the backend; absent: legacy answers. */
-export type Side = { decision: Decision; isDivided: boolean; moved?: MovedRead };
+export type Side = { decision: Decision; moved?: MovedRead };
 
 /** True if the backend may answer. Legacy alone knows whose session it is, and what a browser's user has changed. */
 export const mayMove = ({

@@ -6,7 +6,7 @@ import { type Context, fromNode } from "../answer/context.ts";
 import type { WholeCore } from "../answer/core.ts";
 import { callerOf } from "../answer/requestInput.ts";
 import type { CacheKey } from "../cache/cacheRequest.ts";
-import type { Decision, Served } from "../cache/served.ts";
+import type { Served } from "../cache/served.ts";
 import type { Known } from "./nextStep.ts";
 import { type MovedParts, OldForms } from "./oldForms.ts";
 import type { OldRead } from "./oldRead.ts";
@@ -18,16 +18,19 @@ import type { PathRead } from "./pathRead.ts";
  * stay with the backend's entries, which both interfaces share. Where there is no answer, legacy answers as ever.
  */
 export class MovedReads {
+  /** Counts an answer by the side that made it. */
+  readonly count: OldReadBackend["count"];
   readonly #core: WholeCore;
   readonly #backend: OldReadBackend;
   readonly #decide: Additions["decide"];
-  /** By the knowledge of a path; `null`: legacy alone can answer it. */
-  readonly #moved = new WeakMap<PathRead, MovedRead | null>();
+  /** By the knowledge of a path; `undefined`: legacy alone can answer it. */
+  readonly #moved = new WeakMap<PathRead, MovedRead | undefined>();
   readonly #forms: OldForms;
 
   constructor(core: WholeCore, parts: MovedParts) {
     this.#core = core;
     this.#backend = parts.backend;
+    this.count = parts.backend.count;
     this.#decide = parts.decide;
     this.#forms = new OldForms(core, parts);
   }
@@ -38,8 +41,7 @@ export class MovedReads {
     const moved = this.#movedRead(read);
     if (moved === undefined) return undefined;
     const decision = this.#decide(read.name, { caller, header: (name) => headerOf(request, name) });
-    const isDivided = decision.stage === "canary" || decision.reason === "forced";
-    return decision.backend === "legacy" ? { decision, isDivided } : { decision, isDivided, moved };
+    return decision.backend === "legacy" ? { decision } : { decision, moved };
   }
 
   /** The keys of the backend's public entries that may answer the read. */
@@ -48,14 +50,7 @@ export class MovedReads {
     return moved === undefined ? [] : [moved.cacheKey];
   }
 
-  /** Counts an answer by the side that made it. */
-  count(decision: Decision): void {
-    this.#backend.count(decision);
-  }
-
-  /**
-   * The backend's answer in legacy's form; `undefined`: legacy answers. `verdict`: legacy's verdict on the key.
-   */
+  /** The backend's answer in legacy's form; `undefined`: legacy answers. `verdict`: legacy's verdict on the key. */
   async answer(
     req: IncomingMessage,
     res: ServerResponse,
@@ -72,7 +67,7 @@ export class MovedReads {
       const first = await this.#ask(isForAll ? { ...context, key: undefined } : context, read, moved);
       // What legacy said before is no longer right, either.
       if (first && isForAll && judgedStatus(first.answer) !== 200 && !first.how.hit)
-        for (const legacys of Object.values(read.cacheKeys)) await cache.forget(legacys);
+        await Promise.all(Object.values(read.cacheKeys).map((legacys) => cache.forget(legacys)));
       if (first === undefined || judgedStatus(first.answer) === 200 || who === "nobody" || !isForAll) return first;
       // A resource that the public does not find may be a private one of the caller.
       return isKnown ? this.#ask(context, read, moved) : undefined;
@@ -98,12 +93,8 @@ export class MovedReads {
   }
 
   #movedRead(read: PathRead): MovedRead | undefined {
-    let moved = this.#moved.get(read);
-    if (moved === undefined) {
-      moved = movedRead(read, this.#backend.backend) ?? null;
-      this.#moved.set(read, moved);
-    }
-    return moved ?? undefined;
+    if (!this.#moved.has(read)) this.#moved.set(read, movedRead(read, this.#backend.backend));
+    return this.#moved.get(read);
   }
 
   async #withContext<T>(

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { type Answer, type Jobs } from "../../catalogue/index.ts";
+import type { Answer, Jobs } from "../../catalogue/index.ts";
 import type { Additions, OldReadBackend } from "../answer/additions.ts";
 import type { Context } from "../answer/context.ts";
 import type { WholeCore } from "../answer/core.ts";
@@ -16,10 +16,7 @@ const MAX_JOINING = 3;
 /** The backend of moved reads, and the sides of each endpoint. */
 export type MovedParts = { backend: OldReadBackend; decide: Additions["decide"] };
 
-/**
- * A read of an old client, as a request of the new interface. `ask`: gives the backend's answers to it, or its stored
- * ones.
- */
+/** A read of an old client, as a request of the new interface. `ask`: gives the backend's answers, or those stored. */
 type Asked = { read: OldRead; moved: MovedRead; context: Context; ask: OldReadBackend["read"] };
 
 /** Writes the backend's answers in legacy's form: documents, errors, and lists without a limit, of several pages. */
@@ -103,9 +100,7 @@ export class OldForms {
     return found;
   }
 
-  /**
-   * Joins the pages of a list, once for all who ask for it at the same time. `undefined`: too many are joined now.
-   */
+  /** Joins the pages of a list, once for all who ask for it at a time. `undefined`: too many are joined now. */
   async #join(first: Answer, asked: Asked): Promise<Answer | undefined> {
     const { read, moved, context, ask } = asked;
     const { client, form, owner = "" } = read;
@@ -132,15 +127,15 @@ export class OldForms {
   async #joinPages(first: Buffer, asked: Asked, isAwaited: () => boolean): Promise<Answer | undefined> {
     const { read, moved, context, ask } = asked;
     const { form: format } = read;
-    const { page = 0, form, input } = moved;
+    const { page = 0, input } = moved;
     const { name: endpoint } = moved.endpoint;
     const pages = [first];
     const others: Buffer[] = [];
     let bytes = first.length;
     for (let last = first; ; pages.push(last)) {
-      const counted = await this.#writeForm({ endpoint }, Buffer.from(last), context);
+      const counted = await this.#writeForm({ endpoint, format, page: 0 }, Buffer.from(last), context);
       if (counted === undefined || !isAwaited()) return undefined;
-      if (form.complete && format === "xml" && "needs" in counted) {
+      if ("needs" in counted && counted.needs.length > 0) {
         const found = await this.#askOthers(counted.needs, asked);
         if (found === undefined) return undefined;
         others.push(...found);

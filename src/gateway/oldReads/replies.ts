@@ -4,7 +4,7 @@ import { answerResultOf, exchangeOf, type ReadCounts } from "../../operation/ind
 import type { Dialect } from "../answer/dialect.ts";
 import type { Core } from "../answer/core.ts";
 import { replyWith } from "../cache/reply.ts";
-import { type Served, staleAnswer } from "../cache/served.ts";
+import { dividesCallers, type Served, staleAnswer } from "../cache/served.ts";
 import type { FoundEntry } from "../cache/tieredEntries.ts";
 import { legacyCorsList } from "../http/cors.ts";
 import { sendWhole } from "../http/httpServer.ts";
@@ -55,7 +55,7 @@ export const openReplies = (
     // A made-up key in a form does not count as a caller.
     if (read.posted !== undefined && exchange.caller && keys.wasAccepted(read.owner)) exchange.caller.id = read.owner;
     const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch } = req.headers;
-    const keyed = read.who !== "nobody" || read.side?.isDivided === true;
+    const keyed = read.who !== "nobody" || (read.side !== undefined && dividesCallers(read.side.decision));
     const decision = served.decision ?? (read.side && legacysDecision(read, read.side));
     if (decision) {
       Object.assign(exchange, { stage: decision.stage, backend: decision.backend });

@@ -37,7 +37,7 @@ test("a key that is in the file may be in it, whatever came and went before", ()
   );
 });
 
-test("a place with more keys than it can count is taken for ever, until all are counted again", () => {
+test("a place with more keys than it can count is taken until all are counted again", () => {
   const known = new KnownKeys(places * 1024);
   countAll(known, []);
   for (let i = 0; i < 300; i++) {
